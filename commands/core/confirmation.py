@@ -86,6 +86,11 @@ def breaks_of(draft: PlanDraft, asker: Actor, owners: Mapping[str, str]) -> tupl
     return reasons(draft.disrupts, draft.breaks, ownership(asker, owners))
 
 
+def breaks_now(plan: Plan, draft: PlanDraft, asker: Actor, context: CommandContext) -> tuple[str, ...]:
+    """Return why a stored plan needs a second person as it is now. That of a file is what was shown."""
+    return plan.breaks if plan.is_fixed else breaks_of(draft, asker, context.defaults.owners)
+
+
 def with_waits(draft: PlanDraft, waits: Sequence[Waiting]) -> PlanDraft:
     """Return the draft with a note for each thing that steps would have to wait for now, by its blocker."""
     reasons: dict[str, list[str]] = {}

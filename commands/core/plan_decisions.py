@@ -81,13 +81,13 @@ class PlanDecisions:
         words, command = self._line_of(plan)
         asker = asker_of(plan, None, self.persons)
         try:
-            return await self.planner.renew(
+            return await self.planner.waiting.renew(
                 plan, command, words, await self._context(plan, asker), asker=asker
             )
         except SourceError:
             return False  # it waits on: what it would do cannot be seen
         except UnusableError as error:
-            await self.planner.give_up(plan, said_by(error))
+            await self.planner.waiting.give_up(plan, said_by(error))
             return False
 
     async def divide(self, plan: Plan) -> bool:
@@ -99,7 +99,7 @@ class PlanDecisions:
         by_line = {f"{line} --cluster {plan.cluster}": words_of(line) for line in plan.lines}
         try:
             context = await self._context(plan, asker)
-            return await self.planner.divide(plan, command, by_line, context, asker=asker)
+            return await self.planner.waiting.divide(plan, command, by_line, context, asker=asker)
         except (UnusableError, DeniedError):
             return False  # it waits on, as a whole
 

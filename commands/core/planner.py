@@ -1,8 +1,8 @@
 """The planner: makes a plan of a command, shows it, and confirms it as the cluster is then."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from alerts.cards.message import Color, Message
@@ -16,7 +16,7 @@ from commands.core.budgets import Budgets
 from commands.core.command import Answer, AnyCommand, PlanDraft, UnusableError
 from commands.core.confirmation import (
     ProposalTimes,
-    breaks_of,
+    breaks_now,
     changes_since_shown,
     check_open,
     namespaces_of,
@@ -24,19 +24,16 @@ from commands.core.confirmation import (
     record_confirmation,
 )
 from commands.core.context import CommandContext
-from commands.core.dividing import as_part, divided, does_more, may_be_divided
 from commands.core.drafting import Drafting, without_waiting
 from commands.core.gate_preview import with_verdict
-from commands.core.parsing import action_of
 from commands.core.permissions import Permissions
 from commands.core.request import Actor, Request
-from commands.execution.audited import entry_of
+from commands.core.waiting_plans import WaitingPlans
 from commands.execution.plan import Plan, PlanState, Risk
 from commands.execution.plan_gate import Gates
-from commands.execution.plan_outcome import end_unbegun, notify_asker, record_outcome
+from commands.execution.plan_outcome import end_unbegun
 from commands.execution.preview import preview
 from commands.gates.price import price_of
-from commands.models import AuditEntry
 
 LATELY = 100  # newest plans of a person, among which that of a request is searched
 
@@ -144,7 +141,7 @@ class Planner:
             raise _nothing_left(draft)
         if not is_consent:
             await self.drafting.check_rights(draft, context, by)
-        breaks = _breaks_now(plan, draft, asker, context)
+        breaks = breaks_now(plan, draft, asker, context)
         if changes := changes_since_shown(plan, draft, breaks):
             shown_to = replace(context, actor=asker)
             return await self._show_again(command, plan, draft, shown_to, note=changes)
@@ -179,82 +176,12 @@ class Planner:
         draft = without_waiting(draft, plan.held_by, reason, replaces=plan.id)
         return await self.propose(await self._proposed(command, draft, context, plan.line), draft)
 
-    async def renew(
-        self, plan: Plan, command: AnyCommand, words: Sequence[str], context: CommandContext, *, asker: Actor
-    ) -> bool:
-        """Plan again what waited; store it if it is what was confirmed, and end it if it is not.
-
-        Return whether it may begin. Raises UnusableError if it can no longer be done.
-        """
-        draft = await self.drafting.again(command, words, replace(context, actor=asker), plan, asker)
-        if draft.nothing_to_do:
-            raise UnusableError(draft.nothing_to_do)
-        breaks = _breaks_now(plan, draft, asker, context)
-        if changes := changes_since_shown(plan, draft, breaks):
-            raise UnusableError(sentence("{changes} Run `{line}` again.", changes=changes, line=plan.line))
-        async with self.store.unit() as unit:
-            stored = await unit.rows(Plan).get(plan.id)
-            if stored is None or stored.state is not PlanState.WAITING:
-                return False
-            await unit.rows(Plan).put(replace(stored, stages=draft.stages, disrupts=draft.disrupts))
-        return True
-
-    async def divide(
-        self,
-        plan: Plan,
-        command: AnyCommand,
-        lines: Mapping[str, Sequence[str]],
-        context: CommandContext,
-        *,
-        asker: Actor,
-    ) -> bool:
-        """Put a plan for each of the lines in the place of one that waits; return whether that was done.
-
-        `lines`: with their words. It waits on as it is if one would do more than was confirmed, or none may go on yet.
-        """
-        context = replace(context, actor=asker)
-        drafts: dict[str, PlanDraft] = {}
-        for line, words in lines.items():
-            draft = await self.drafting.tried(command, action_of(command, words), context, asker)
-            if does_more(plan, draft, _breaks_now(plan, draft, asker, context)):
-                return False
-            if not draft.nothing_to_do:
-                drafts[line] = draft
-        if len(drafts) < 2:
-            return False
-        async with self.store.unit() as unit:
-            stored = await unit.rows(Plan).get(plan.id)
-            if stored is None or not may_be_divided(stored):
-                return False
-
-            def part(line: str, number: int) -> Plan:
-                found = proposed(
-                    command, drafts[line], context, number=number, line=line, expires=self.expires
-                )
-                return as_part(found, stored)
-
-            parts = [part(line, -number) for number, line in enumerate(drafts, 1)]
-            judge = await self.gates.look(parts, unit)
-            if all(judge(one).holds for one in parts):
-                return False
-            first, now = await unit.next_number("plan", len(parts)), self.clock.now()
-            parts = [part(line, number) for number, line in enumerate(drafts, first)]
-            for one in parts:
-                await unit.rows(Plan).put(one)
-                await unit.rows(AuditEntry).add(_entry_of_part(one, now))
-            ended = divided(stored, parts, now)
-            await unit.rows(Plan).put(ended)
-            await record_outcome(unit, ended)
-        return True
-
-    async def give_up(self, plan: Plan, why: str) -> None:
-        """End a plan that waited and can no longer be done as it was confirmed."""
-        async with self.store.unit() as unit:
-            stored = await unit.rows(Plan).get(plan.id)
-            if stored is None or stored.state is not PlanState.WAITING:
-                return
-            reason = sentence("it was held back, and nothing was done: {why}", why=why)
-            await notify_asker(unit, await end_unbegun(unit, stored, reason, self.clock.now()))
+    @property
+    def waiting(self) -> WaitingPlans:
+        """What is decided about confirmed plans that wait."""
+        return WaitingPlans(
+            drafting=self.drafting, store=self.store, clock=self.clock, expires=self.expires, gates=self.gates
+        )
 
     async def _proposed(
         self, command: AnyCommand, draft: PlanDraft, context: CommandContext, line: str
@@ -287,17 +214,6 @@ class Planner:
 
 def _nothing_left(draft: PlanDraft) -> UnusableError:
     return UnusableError(sentence("There is nothing left to do: {reason}", reason=draft.nothing_to_do))
-
-
-def _breaks_now(plan: Plan, draft: PlanDraft, asker: Actor, context: CommandContext) -> tuple[str, ...]:
-    """Return why a stored plan needs a second person as it is now. That of a file is what was shown."""
-    return plan.breaks if plan.is_fixed else breaks_of(draft, asker, context.defaults.owners)
-
-
-def _entry_of_part(part: Plan, now: datetime) -> AuditEntry:
-    by, name = part.confirmed_by, part.confirmed_by_name
-    why = sentence("part of plan {plan}, which waited", plan=part.part_of)
-    return entry_of(part, "confirmed", now, actor=by, actor_name=name, reason=why)
 
 
 async def put_shown(plan: Plan, unit: Unit) -> None:
