@@ -12,6 +12,7 @@ from collectors.facts.clock import humanize
 from collectors.facts.sentences import as_code, sentence, word
 from commands.core.command import UnknownNameError, UnusableError
 from commands.core.context import CommandContext
+from commands.core.other_names import without_others
 from commands.execution.object_refs import ObjectReader, ObjectRef
 
 FEW = 8  # names that are all shown
@@ -29,7 +30,7 @@ def known_name(name: str, names: Iterable[str], what: str) -> str:
     known = sorted(set(names))
     if name in known:
         return name
-    close = difflib.get_close_matches(name, known, n=3)
+    close = difflib.get_close_matches(name, without_others(name, known), n=3)
     raise UnknownNameError(_unknown(name, known, close, what), name=name, near=tuple(close))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from commands.core.matching.tokens import LineToken
+from commands.core.other_names import without_others
 from commands.core.parameter_types import ROW_IDS, TAINT_SHAPE, NameKind
 
 NEAR = 0.75  # how alike a mistyped name is, 1 is the same
@@ -114,7 +115,7 @@ class KnownNames:
         ]
         matcher = difflib.SequenceMatcher(b=word.lower())
         scored = []
-        for name in known:
+        for name in without_others(word, known):
             matcher.set_seq1(name.lower())
             if matcher.quick_ratio() >= least and (ratio := matcher.ratio()) >= least:
                 scored.append((-ratio, name))

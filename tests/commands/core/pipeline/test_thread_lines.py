@@ -199,6 +199,6 @@ async def test_an_unknown_name_is_answered_with_what_there_is(yard: Yard, line: 
 
 
 async def test_a_name_that_the_line_has_already_is_not_offered_again(yard: Yard) -> None:
-    answer = await yard.answer(f"node cordon {NODE} gpu-a02")
+    answer = await yard.answer(f"node cordon {NODE} gpu-a1")
     assert answer is not None
     assert lines(answer.message) == [f"node cordon {NODE} gpu-a01"]
