@@ -81,7 +81,7 @@ def _condition(member: Member, proof: Proof) -> str:
         case Proof.GPUS_ALLOCATABLE:
             return _gpus_allocatable(member.evidence.gpus if member.evidence else 0, node)
         case Proof.REPAIRED if at := _repaired_at(member):
-            return sentence("its alert ends: {node} was repaired ({at})", node=node, at=at)
+            return sentence("the alert ends: {node} was repaired ({at})", node=node, at=at)
         case Proof.REPAIRED:
             return sentence("a repair of {node} has worked", node=node)
         case Proof.NODE_REBOOTED:

@@ -202,7 +202,7 @@ def is_resumed(before: Launch, launch: Launch) -> bool:
 
 def resumed_text(launch: Launch) -> Text:
     who = person(launch.by, launch.by_name)
-    return text(sentence("{who}: `{training}` is resumed.", who=who, training=launch.shown))
+    return text(sentence("{who}: `{training}` has been resumed.", who=who, training=launch.shown))
 
 
 def state_text(launch: Launch, training: Training | None, cause: Incident | None = None) -> Text:

@@ -91,7 +91,8 @@ def against_uncordoning(node: Node, incidents: Iterable[Incident]) -> str:
         return sentence("someone else cordoned it")
     if cause:
         return sentence(
-            "it was cordoned for incident {incident}, so make sure first that it was repaired", incident=cause
+            "it was cordoned for incident {incident}: first make sure that the fault has been repaired",
+            incident=cause,
         )
     reason = cordon_reason(node)
     if not isinstance(reason, Sentence) and _HARDWARE.search(reason):

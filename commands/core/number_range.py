@@ -45,7 +45,7 @@ class NumberRangeType(click.ParamType[NumberRange]):
         if least > most:
             self.fail(
                 sentence(
-                    "`{parameter}` is from the smaller number to the larger, and `{given}` is not.",
+                    "`{parameter}` must go from the smaller number to the larger, and `{given}` does not.",
                     parameter=parameter_label(param),
                     given=bare[:MAX_NAME],
                 ),

@@ -33,6 +33,6 @@ def node_tests(policy: AcceptancePolicy, jobs: NodeJobDefaults) -> NodeTests:
         return ANY_TESTS
     lacks = without_images(suite.of(has_pair=False), jobs)
     lack = (
-        sentence("`node accept` cannot test it: the settings name no images for its tests.") if lacks else ""
+        sentence("`node accept` cannot test it: the settings name no images for the tests.") if lacks else ""
     )
     return NodeTests(lack=lack, of_one_gpu=bool(suite.of_one_gpu))

@@ -20,7 +20,7 @@ from commands.training.workload_steps import suspend_rights
 _REQUEST = click.Argument(["request"], type=REQUEST)
 _REASON = reason_option("why, shown on the card")
 _ANSWERS = "For the owner, and for teams that have `gpu free` there."
-_OF_BOTH = "It answers a request for idle GPUs, and one of a plan that would end the training."
+_OF_BOTH = "It answers a request for idle GPUs, or a request from a plan that would end the training."
 _AFTER = option(
     "--after", type=DURATION, help="how long the GPUs must have been idle; default: 30m, or the settings"
 )

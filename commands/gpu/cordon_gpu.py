@@ -140,8 +140,9 @@ CORDON = Command(
     ),
     example='gpu cordon gpu-a04 3 --reason "throttles"',
     details=(
-        "GPU is the index that nvidia-smi shows, a UUID, or the name of the device. A DeviceTaintRule keeps new "
-        "pods off it, and the pods that have it are evicted as their disruption budgets allow. The other GPUs of the "
-        "node go on. Where a device plugin gives the GPUs, one cannot be kept back: then `node cordon` is suggested."
+        "GPU is the index that nvidia-smi shows, the UUID, or the device name. A DeviceTaintRule keeps new pods off "
+        "the GPU, and pods that hold it are evicted as their disruption budgets allow. The other GPUs of the node are "
+        "not affected. Where a device plugin provides the GPUs, a single one cannot be taken out: `node cordon` is "
+        "suggested instead."
     ),
 )

@@ -141,8 +141,8 @@ def _title(own: Sequence[Disruption], reclaims: Sequence[ReclaimRequest]) -> str
         training=listed([one.shown for one in own], "and", most=3),
     )
     theirs = counted(
-        "Request {count:g} idle GPU of {training}",
-        "Request {count:g} idle GPUs of {training}",
+        "Request {count:g} idle GPU from {training}",
+        "Request {count:g} idle GPUs from {training}",
         count=asked,
         training=listed([one.shown for one in reclaims], "and", most=3),
     )

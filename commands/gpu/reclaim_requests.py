@@ -44,7 +44,7 @@ def settlement_of(reclaim: ReclaimRequest) -> DueCommand:
 
 def settlement_step(reclaim: ReclaimRequest) -> Record:
     """Return the step that puts the settlement on the agenda."""
-    text = sentence("plan to free them after {at}, if nobody answers", at=reclaim.grace_until)
+    text = sentence("make a plan to free them, if nobody answers by {at}", at=reclaim.grace_until)
     return record(
         "agenda",
         settlement_of(reclaim),

@@ -152,7 +152,7 @@ def _legend(commands: Iterable[AnyCommand], context: CommandContext) -> Context:
     """Explain the marks that these commands have."""
     marks = {_mark(one, context) for one in commands}
     parts = [sentence("✏️ changes something, after a preview")] if _PLANS in marks else []
-    parts += [sentence("🔒 not allowed for you")] if _LOCKED in marks else []
+    parts += [sentence("🔒 you may not run this")] if _LOCKED in marks else []
     parts.append(sentence("more: `help node` or `help node cordon`"))
     return Context(text=joined(" · ", (text(one) for one in parts)))
 

@@ -103,8 +103,8 @@ async def _training_notes(node: Node, incidents: Sequence[Incident], context: Co
             notes.append(listed(filter(None, (dies, await _lost_work(training.id, context))), "."))
         elif not is_node_ready(node):
             ends = sentence(
-                "{user} is on {node}, which is not ready: Kubernetes evicts its pods after a while, with or "
-                "without a cordon.",
+                "{user} runs on {node}, which is not ready: Kubernetes evicts the node's pods after a while, cordoned "
+                "or not.",
                 user=user,
                 node=name,
             )

@@ -214,19 +214,19 @@ def answer_of(row: NodeEvidence) -> Answer:
         "{evidence} of {node} ({at})", evidence=bold(sentence("Evidence")), node=row.node, at=row.at
     )
     contents = sentence(
-        "In the file: its conditions and events, errors of the host, GPU figures, pods, lease and incidents."
+        "In the file: the node's conditions and events, host errors, GPU figures, pods, lease and incidents."
     )
     whole = (
-        sentence("Every source answered; it is kept with the incident.")
+        sentence("Every source answered; the file is kept with the incident.")
         if row.incident
-        else sentence("Every source answered; it is kept.")
+        else sentence("Every source answered; the file is kept.")
     )
     said = (
         whole
         if not unknown
         else counted(
-            "{count} part is not known; the file says why.",
-            "{count} parts are not known; the file says why.",
+            "{count} part is missing; the file says why.",
+            "{count} parts are missing; the file says why.",
             count=unknown,
         )
     )

@@ -77,8 +77,8 @@ async def _cancel_parts(whole: Plan, unit: Unit, context: CommandContext) -> Ans
     for part in left:
         await _cancel(part, unit, context)
     effect = counted(
-        "{count} of its {parts} parts was not over",
-        "{count} of its {parts} parts were not over",
+        "{count} of its {parts} parts was not finished",
+        "{count} of its {parts} parts were not finished",
         count=len(left),
         parts=len(whole.parts),
     )
@@ -154,8 +154,8 @@ COMMANDS = (
         ),
         record=confirm,
         checks_permission_itself=True,
-        for_whom="For who asked for the plan. If it needs a second person, for anybody else who may run the command of "
-        "the plan there, and for the owner of all the work that it ends.",
+        for_whom="For whoever asked for the plan. If it needs a second person, for anybody else who may run the plan's "
+        "command there, and for the owner of all the work that it ends.",
         table=Plan,
         example="plan confirm p12 --hash 4f0c2a9b1d3e",
     ),
@@ -167,7 +167,7 @@ COMMANDS = (
         parameters=(_PLAN,),
         record=cancel,
         checks_permission_itself=True,
-        for_whom="For who asked for the plan, and for whoever may run its command.",
+        for_whom="For whoever asked for the plan, and for anybody who may run its command.",
         table=Plan,
         example="plan cancel p12",
     ),

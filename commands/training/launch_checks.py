@@ -76,7 +76,7 @@ def unfit(kind: WritingKind, launching: Launching, spec: TrainingSpec) -> str:
         elastic = [one.option for one in BY_OPTION.values() if one.launching and one.launching.elastic]
         return sentence(
             "`--workers {least}..{most}` is not for {kind}s, whose number of workers is fixed: give one number, or "
-            "launch with {kinds}.",
+            "launch it as {kinds}.",
             least=workers.least,
             most=workers.replicas,
             kind=kind.objects.kind,
@@ -93,7 +93,7 @@ def elastic_notes(launching: Launching, spec: TrainingSpec) -> list[str]:
     if spec.queue_system == KUEUE:
         notes.append(
             sentence(
-                "Kueue starts it once queue {queue} has room for all {most}.",
+                "Kueue starts it once queue {queue} has room for all {most} workers.",
                 queue=spec.queue,
                 most=workers.replicas,
             )

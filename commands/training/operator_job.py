@@ -230,7 +230,7 @@ def _check_range(raw: Mapping[str, Any], workers: int) -> None:
     if least is not None and most is not None and not least <= workers <= most:
         raise UnusableError(
             sentence(
-                "It is elastic from {least} to {most} workers: its tasks take no other number.",
+                "It is elastic: it runs with {least} to {most} workers, and with no other number.",
                 least=least,
                 most=most,
             )

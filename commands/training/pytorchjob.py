@@ -45,8 +45,8 @@ KIND = operator_writing(
         names={"master": "Master", "worker": "Worker"},
         more=_more,
         elastic=sentence(
-            "All workers are created. `torchrun` begins once as many as are enough have met, and begins again whenever "
-            "one joins or leaves. A worker that fails fails the training, unless `--backoff` lets it be tried again."
+            "All workers are created. `torchrun` starts once enough of them have joined, and starts again whenever one "
+            "joins or leaves. If a worker fails, the training fails, unless `--backoff` allows retries."
         ),
     )
 )

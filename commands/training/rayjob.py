@@ -152,8 +152,8 @@ KIND = WritingKind(
         roles=_roles,
         queues=(KUEUE, VOLCANO),
         elastic=sentence(
-            "It begins with as many workers as are enough; Ray's autoscaler adds and ends others as the command asks "
-            "for resources."
+            "It starts with the fewest workers that it needs; Ray's autoscaler adds and removes others as the command "
+            "asks for resources."
         ),
     ),
     suspending=suspending(

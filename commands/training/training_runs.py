@@ -60,8 +60,8 @@ class UsualRun:
 
     def text(self) -> str:
         return counted(
-            "{count} earlier run of its like: it took {half}, at most {most}",
-            "{count} earlier runs of its like: half took at most {half}, 95 % at most {most}",
+            "{count} earlier run like this one: it took {most}",
+            "{count} earlier runs like this one: median {half}, 95th percentile {most}",
             count=self.runs,
             half=self.half,
             most=self.most,

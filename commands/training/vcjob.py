@@ -190,7 +190,9 @@ def _scale(ref: ObjectRef, raw: Mapping[str, Any], workers: int) -> Patch:
     enough = tasks[0].get("minAvailable", before)
     if enough < before and workers < enough:
         raise UnusableError(
-            sentence("It is elastic from {least} workers on: with fewer Volcano ends it.", least=enough)
+            sentence(
+                "It is elastic and needs {least} or more workers: with fewer, Volcano ends it.", least=enough
+            )
         )
     if (gang := least if enough < before else least + workers - before) < 1:
         raise UnusableError(sentence("Its gang would be empty."))
@@ -237,7 +239,7 @@ KIND = WritingKind(
         queues=(VOLCANO,),
         starts_suspended=False,
         elastic=sentence(
-            "Volcano starts it once as many workers as are enough have room, and the others when they have."
+            "Volcano starts it once there is room for enough workers, and starts the others as room allows."
         ),
     ),
     suspending=Suspending(

@@ -47,7 +47,7 @@ def ended(incident: Incident, at: datetime = NOON + 20 * MINUTE) -> Incident:
 def test_a_repair_while_the_alert_fires_proves_it_over_once_it_ends() -> None:
     incident = with_proofs(repaired(firing(), NOON + 3 * MINUTE), ProofFacts(), NOON + 4 * MINUTE)
     assert incident.unproven, "the alert still fires"
-    assert plain(waits_for(incident)).startswith("Stays open until its alert ends: gpu-a04 was repaired (")
+    assert plain(waits_for(incident)).startswith("Stays open until the alert ends: gpu-a04 was repaired (")
 
     over = ended(incident)
     assert not over.unproven

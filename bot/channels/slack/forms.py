@@ -32,7 +32,7 @@ from commands.core.parameter_types import NameKind
 
 ANSWER_WITHIN = 2.0  # seconds; Slack waits three
 _LATE = sentence(
-    "The form could not be opened: Slack gives three seconds, and they were over. Use the shortcut again."
+    "The form could not be opened: Slack allows three seconds, and they had run out. Use the shortcut again."
 )
 _NOT_OFFERED = ("help", "ask", "home")  # they take a line of their own, or nothing
 

@@ -41,7 +41,7 @@ async def too_rare(
             continue
         longest = timedelta(seconds=floor(min(needed.values()).total_seconds()))
         cause = sentence(
-            "{exporter} is scraped every {interval}, which is not often enough for their windows",
+            "{exporter} is scraped every {interval}, which is not often enough for the windows of these rules",
             exporter=exporter,
             interval=interval,
         )

@@ -39,7 +39,7 @@ async def test_what_one_may_not_run_is_marked(tmp_path: Path) -> None:
         assert answer is not None
         shown = text_of(answer.message).replace("\N{NO-BREAK SPACE}", " ")
         assert "🔒 cordon" in shown
-        assert "🔒 not allowed for you" in shown
+        assert "🔒 you may not run this" in shown
         own = (await yard.say("help")).replace("\N{NO-BREAK SPACE}", " ")
         assert "✏️ cordon" in own
         assert "🔒" not in own

@@ -144,7 +144,7 @@ async def test_what_is_left_is_cancelled_as_one_or_each_by_itself(
     async with runs_plans(yard):
         _, second, third = await divided(yard)
         await yard.say(f"plan cancel {second.id}")
-        assert "1 of its 3 parts was not over" in await yard.say(f"plan cancel {whole.id}")
+        assert "1 of its 3 parts was not finished" in await yard.say(f"plan cancel {whole.id}")
         assert (await plans(yard))[
             third.line.removesuffix(f" --cluster {CLUSTER}")
         ].state is PlanState.CANCELLED

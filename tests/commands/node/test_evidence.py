@@ -90,7 +90,7 @@ async def test_it_is_kept_with_the_open_incident_of_the_node_wherever_it_is_type
     assert [one.incident for one in await kept(yard)] == ["i1", ""]
 
 
-@pytest.mark.parametrize(("incident", "said"), [("i1", "it is kept with the incident"), ("", "it is kept")])
+@pytest.mark.parametrize(("incident", "said"), [("i1", "the file is kept with the incident"), ("", "the file is kept")])
 def test_it_is_said_to_be_kept_with_an_incident_only_where_it_was_taken_for_one(
     incident: str, said: str
 ) -> None:
@@ -98,7 +98,7 @@ def test_it_is_said_to_be_kept_with_an_incident_only_where_it_was_taken_for_one(
     title, *_, context = text_of(evidence.answer_of(row).message).splitlines()
     assert title == f"Evidence of {NODE} (2026-11-21 12:00 UTC)"
     assert context == (
-        "In the file: its conditions and events, errors of the host, GPU figures, pods, lease and incidents. "
+        "In the file: the node's conditions and events, host errors, GPU figures, pods, lease and incidents. "
         f"Every source answered; {said}."
     )
 

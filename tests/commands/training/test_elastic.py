@@ -125,7 +125,7 @@ def test_a_rayjob_in_a_queue_of_kueue_has_a_fixed_number() -> None:
 
 
 HOSTILE = [
-    ("8..2", "is from the smaller number to the larger, and 8..2 is not"),
+    ("8..2", "must go from the smaller number to the larger, and 8..2 does not"),
     ("0..4", "must be a whole number, such as 4, or a range, such as 2..8, and 0..4 is neither"),
     ("..4", "and ..4 is neither"),
     ("4..", "and 4.. is neither"),
@@ -153,7 +153,10 @@ async def test_what_is_no_range_is_refused(
 @pytest.mark.parametrize(
     ("replicas", "said"),
     [
-        ("8..2", "train.yaml, line 5: --workers is from the smaller number to the larger, and 8..2 is not"),
+        (
+            "8..2",
+            "train.yaml, line 5: --workers must go from the smaller number to the larger, and 8..2 does not",
+        ),
         ("0..4", "train.yaml, line 5: --workers must be a whole number"),
         ("[2, 4]", "train.yaml, line 5: replicas must be a text or a number"),
         ("{least: 2}", "train.yaml, line 5: replicas must be a text or a number"),
@@ -197,12 +200,12 @@ def test_it_is_scaled_within_its_range_only() -> None:
     less: Any = pytorchjob.step(REF, raw, 2)
     assert less.body["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] == 2
     for workers in (1, 5):
-        with pytest.raises(UnusableError, match="elastic from 2 to 4 workers"):
+        with pytest.raises(UnusableError, match="runs with 2 to 4 workers"):
             pytorchjob.step(REF, raw, workers)
     raw = {"spec": {"minAvailable": 2, "tasks": [{"name": "worker", "replicas": 4, "minAvailable": 2}]}}
     step: Any = vcjob.step(REF, raw, 3)
     assert (step.body["spec"]["minAvailable"], step.body["spec"]["tasks"][0]["replicas"]) == (2, 3)
-    with pytest.raises(UnusableError, match="elastic from 2 workers on"):
+    with pytest.raises(UnusableError, match="needs 2 or more workers"):
         vcjob.step(REF, raw, 1)
 
 
