@@ -201,29 +201,18 @@ def absorbed(*alerts: Alert, known: Topology | None = None) -> tuple[Effects, ..
     grouping = GroupingContext(rules=RULES, topology=known or topology())
     found = []
     for count, alert in enumerate(alerts):
-        effects = result_of(
-            book.absorb(
-                [(alert, alert.life.since)],
-                grouping=grouping,
-                channels_of=lambda _alert: ("C1",),
-                now=alert.life.since,
-            )
-        ).numbered([f"i{count}"] if count == 0 or not _is_known(book, alert, grouping) else [])
+        effects = proposed(book, grouping, alert)
+        effects = effects.numbered([f"i{count}"] if effects.opened else [])
         book.apply({"incidents": {one.id: one for one in effects.incidents}})
         found.append(effects)
     return tuple(found)
 
 
-def _is_known(book: IncidentBook, alert: Alert, grouping: GroupingContext) -> bool:
-    effects = result_of(
-        book.absorb(
-            [(alert, alert.life.since)],
-            grouping=grouping,
-            channels_of=lambda _alert: ("C1",),
-            now=alert.life.since,
-        )
-    )
-    return not effects.opened
+def proposed(book: IncidentBook, grouping: GroupingContext, *alerts: Alert) -> Effects:
+    """Return the effects of the alerts in one cycle, which begins with the last of them."""
+    now = alerts[-1].life.since
+    updates = [(alert, alert.life.since) for alert in alerts]
+    return result_of(book.absorb(updates, grouping=grouping, channels_of=lambda _: ("C1",), now=now))
 
 
 def incidents(*alerts: Alert, known: Topology | None = None) -> list[Incident]:
