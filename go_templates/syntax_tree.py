@@ -9,12 +9,10 @@ class Node:
     at: int  # an offset in the template's text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DotNode(Node):
     """`.`"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NilNode(Node):
     """`nil`"""
 
@@ -88,27 +86,22 @@ class Branch(Node):
     otherwise: "tuple[BodyNode, ...] | None" = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class IfNode(Branch):
     """`{{if pipeline}}`"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WithNode(Branch):
     """`{{with pipeline}}`"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RangeNode(Branch):
     """`{{range pipeline}}`"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BreakNode(Node):
     """`{{break}}`"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ContinueNode(Node):
     """`{{continue}}`"""
 
