@@ -1,4 +1,4 @@
-"""Annotations that have a meaning in our own rule files: what a card says and offers, and whom it concerns."""
+"""Annotations that have a meaning in our own rule files: what a card says and suggests, and whom it concerns."""
 
 import re
 from collections.abc import Mapping

@@ -71,7 +71,7 @@ def read_check_lines(text: str) -> ReadResult:
 def _figure(name: str, rest: list[str], gpu: int | None) -> MeasuredFigure | None:
     if len(rest) < 2 or not _UNIT.fullmatch(rest[1]):
         return None
-    value = printed.number(rest[0])
+    value = printed.figure(rest[0])
     if value is None:
         return None
     return MeasuredFigure(name=name, unit=rest[1], value=value, gpu=gpu, is_cost=rest[1] in _COSTS)

@@ -183,5 +183,5 @@ def _figures(result: Mapping[str, Any]) -> Iterator[MeasuredFigure]:
         return
     for words in _messages(result.get("info")):
         for direction, written in _BANDWIDTH.findall(words):
-            if (value := printed.number(written)) is not None:
+            if (value := printed.figure(written)) is not None:
                 yield MeasuredFigure(name=f"PCIe {direction}", unit="GB/s", value=value, gpu=gpu)

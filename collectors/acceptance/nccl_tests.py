@@ -87,7 +87,7 @@ def _take(run: _Run, line: str) -> None:
             run.ranks += 1
         elif line.startswith("# Avg bus bandwidth"):
             run.has_ended = True
-        elif (found := _OUT_OF_BOUNDS.match(line)) and (number := printed.number(found[1])):
+        elif (found := _OUT_OF_BOUNDS.match(line)) and (number := printed.figure(found[1])):
             run.wrong = max(run.wrong, number)
         return
     if not run.failure and _FAILURE.search(line[:2_000]):
@@ -100,7 +100,7 @@ def _take(run: _Run, line: str) -> None:
     is_in_place = False
     for name, written in zip(run.columns, values, strict=True):
         is_in_place = is_in_place or name in _WRONG
-        value = printed.number(written)  # `N/A` where nothing was checked
+        value = printed.figure(written)  # `N/A` where nothing was checked
         if value is None:
             continue
         if name in _WRONG:

@@ -101,7 +101,7 @@ def _of_gpu(gpu: int, row: Mapping[str, str]) -> list[PartReport]:
 
 def _value(row: Mapping[str, str], key: str) -> float | None:
     written = row.get(key, "")
-    return None if written.lower() in _ABSENT else printed.number(written.split(" ")[0])
+    return None if written.lower() in _ABSENT else printed.figure(written.split(" ")[0])
 
 
 def _reasons(row: Mapping[str, str]) -> str:

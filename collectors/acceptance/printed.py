@@ -36,7 +36,7 @@ def words(said: object) -> str:
     return one_line(said, SENTENCE) if isinstance(said, str) else ""
 
 
-def number(said: object) -> float | None:
+def figure(said: object) -> float | None:
     """Return a number that a figure may have; None for what is none, negative, or too large."""
     if isinstance(said, str):
         written = said.strip()
@@ -55,7 +55,7 @@ def number(said: object) -> float | None:
 
 def gpu_of(said: object) -> int | None:
     """Return the index of a GPU; None for what is none."""
-    value = number(said)
+    value = figure(said)
     return int(value) if value is not None and value == int(value) and value < GPUS_READ else None
 
 

@@ -17,7 +17,7 @@ from collectors.sources.prometheus.client import PrometheusClient
 from collectors.sources.prometheus.dialects.watching import Dialects
 from collectors.sources.prometheus.exporters import UNKNOWN, exporter_of
 from collectors.sources.prometheus.missing import InstantQuery, Presence, presence_of
-from collectors.sources.prometheus.missing_findings import SHOWN, missing_findings
+from collectors.sources.prometheus.missing_findings import missing_findings
 from collectors.sources.prometheus.scrape_intervals import too_rare
 from collectors.sources.prometheus.unlabelled import unlabelled
 
@@ -28,6 +28,7 @@ _NAME_LABELS = sentence(
 _NAME_CLUSTER = sentence(
     "give the labels of this cluster's series in clusters[].prometheus.matchers, such as cluster: prod"
 )
+_SHOWN = 6  # rules in one finding
 LATE_AFTER = timedelta(minutes=3)  # beyond, rules for a few minutes no longer see what they should
 
 
@@ -133,7 +134,7 @@ async def _late(
         fix = sentence(
             "scrape it at least once a minute, and look at what delays it on its way, such as remote write"
         )
-        text = sentence("{rules} see data late: {cause}", rules=some_of(rules, SHOWN), cause=cause)
+        text = sentence("{rules} see data late: {cause}", rules=some_of(rules, _SHOWN), cause=cause)
         late = warning(text, fix)
         found.append(replace(late, rules=tuple(rules), health=RuleHealth.LATE, cause=cause))
     return [*found, *await too_rare(ask, steady, owned, expressions, at)]

@@ -14,7 +14,7 @@ _ADD_COUNTERS = sentence(
     "add these lines to the counters file of dcgm-exporter (the file of its option `-f`, or the ConfigMap that its "
     "chart or the GPU operator names), and restart it"
 )
-SHOWN = 6  # rules or metrics in one finding
+_SHOWN = 6  # rules or metrics in one finding
 
 
 def missing_findings(expressions: Mapping[str, str], presence: Presence) -> Sequence[Finding]:
@@ -44,9 +44,9 @@ def missing_findings(expressions: Mapping[str, str], presence: Presence) -> Sequ
             "{count} rule waits until there are metrics of {exporters}, if you use them",
             "{count} rules wait until there are metrics of {exporters}, if you use them",
             count=len(waiting),
-            exporters=some_of(names, SHOWN),
+            exporters=some_of(names, _SHOWN),
         )
-        for_what = sentence("there are no metrics of {names}", names=some_of(names, SHOWN))
+        for_what = sentence("there are no metrics of {names}", names=some_of(names, _SHOWN))
         own = tuple((rule, _waits_for(rule, absent)) for rule in waiting)
         wait = replace(ok(text), rules=tuple(waiting), health=RuleHealth.WAITING, cause=for_what, own=own)
         found.append(wait)
@@ -84,7 +84,7 @@ def _not_exposed(hidden: Sequence[MissingMetrics]) -> Finding:
 def _waits_for(rule: str, absent: Iterable[MissingMetrics]) -> str:
     """Return what one rule waits for, and what gives it."""
     needed = [one for one in absent if rule in one.rules]
-    names = some_of([one.exporter for one in needed], SHOWN)
+    names = some_of([one.exporter for one in needed], _SHOWN)
     return sentence(
         "there are no metrics of {names}: {fix}", names=names, fix=listed((one.fix for one in needed), ";")
     )
@@ -92,7 +92,7 @@ def _waits_for(rule: str, absent: Iterable[MissingMetrics]) -> str:
 
 def _missing_finding(missing: MissingMetrics) -> Finding:
     """Return what follows from these missing metrics, and how to fix it."""
-    metrics, exporter, level = some_of(missing.metrics, SHOWN), missing.exporter, FindingLevel.BROKEN
+    metrics, exporter, level = some_of(missing.metrics, _SHOWN), missing.exporter, FindingLevel.BROKEN
     lines: tuple[str, ...] = ()
     if missing.cause is MissingCause.TARGET_DOWN:
         jobs = listed(missing.jobs)
@@ -131,7 +131,7 @@ def _missing_finding(missing: MissingMetrics) -> Finding:
         cause = sentence(
             "{cause}; {lost} had series within the last {days} days",
             cause=cause,
-            lost=some_of(missing.lost, SHOWN),
+            lost=some_of(missing.lost, _SHOWN),
             days=LONGEST_BEFORE.days,
         )
     own = tuple(
