@@ -1,6 +1,6 @@
 """Cluster checks and their input."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -59,14 +59,16 @@ class ClusterCheck:
 
     A check that looks at every node or pod is a generator that yields None at each of them: there may be 50,000, and
     the event loop keeps running meanwhile. Its input does not change.
+
+    It is declared above its function: `@partial(ClusterCheck, name=..., summary=...)`.
     """
 
+    run: Callable[[CheckInput, Mapping[str, Any]], Found] = field(kw_only=False)
     name: str
     summary: str
-    run: Callable[[CheckInput, Mapping[str, Any]], Found]
-    needs: frozenset[str] = frozenset({"inventory"})
+    needs: Set[str] = frozenset({"inventory"})
     parameters: Mapping[str, object] = field(default_factory=dict)
-    kinds: frozenset[str] = frozenset()  # besides nodes and pods, without which there is no inventory
+    kinds: Set[str] = frozenset()  # besides nodes and pods, without which there is no inventory
     metrics: PromQLQuery | None = None
     logs: tuple[LogQuery, ...] = ()
 
@@ -77,7 +79,8 @@ class ClusterCheck:
     @property
     def reads(self) -> frozenset[str]:
         """The kinds that it reads. Trainings are read with their pods, and the GPUs of an inventory by their claims."""
-        return self.kinds | (_OF_INVENTORY if self.needs & {"inventory", "trainings"} else frozenset())
+        cached = _OF_INVENTORY if self.needs & {"inventory", "trainings"} else frozenset()
+        return cached.union(self.kinds)
 
     @property
     def queries(self) -> tuple[PromQLQuery | LogQuery, ...]:

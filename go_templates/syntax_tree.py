@@ -1,68 +1,64 @@
-"""Nodes of a parsed template; `at` is always an offset in the template's text."""
+"""Nodes of a parsed template."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DotNode:
-    at: int
+class Node:
+    at: int  # an offset in the template's text
+
+
+class DotNode(Node):
+    """`.`"""
+
+
+class NilNode(Node):
+    """`nil`"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NilNode:
-    at: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConstantNode:
+class ConstantNode(Node):
     """A string, a boolean, or a number."""
 
-    at: int
     value: str | bool | int | float | complex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FieldNode:
-    at: int
+class FieldNode(Node):
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VariableNode:
-    at: int
+class VariableNode(Node):
     name: str
     names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IdentifierNode:
-    at: int
+class IdentifierNode(Node):
     name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChainNode:
+class ChainNode(Node):
     """Fields of the value of an operand in parentheses or a function."""
 
-    at: int
     of: "Operand"
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommandNode:
+class CommandNode(Node):
     """A function with its arguments, or a single operand."""
 
-    at: int
     operands: "tuple[Operand, ...]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PipeNode:
+class PipeNode(Node):
     """Commands, each given the value of the previous one; the last value is set to the variables, if any."""
 
-    at: int
     commands: tuple[CommandNode, ...]
     variables: tuple[str, ...] = ()
     assigns: bool = False  # `=` sets an existing variable, `:=` declares one
@@ -72,56 +68,48 @@ Operand = DotNode | NilNode | ConstantNode | FieldNode | VariableNode | Identifi
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextNode:
-    at: int
+class TextNode(Node):
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ActionNode:
-    at: int
+class ActionNode(Node):
     pipeline: PipeNode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IfNode:
-    at: int
-    pipeline: PipeNode
-    then: "tuple[BodyNode, ...]"
-    otherwise: "tuple[BodyNode, ...] | None" = None
+class Branch(Node):
+    """What is rendered by the value of a pipeline: `then`, or else `otherwise`."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WithNode:
-    at: int
     pipeline: PipeNode
     then: "tuple[BodyNode, ...]"
     otherwise: "tuple[BodyNode, ...] | None" = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RangeNode:
-    at: int
-    pipeline: PipeNode
-    then: "tuple[BodyNode, ...]"
-    otherwise: "tuple[BodyNode, ...] | None" = None
+class IfNode(Branch):
+    """`{{if pipeline}}`"""
+
+
+class WithNode(Branch):
+    """`{{with pipeline}}`"""
+
+
+class RangeNode(Branch):
+    """`{{range pipeline}}`"""
+
+
+class BreakNode(Node):
+    """`{{break}}`"""
+
+
+class ContinueNode(Node):
+    """`{{continue}}`"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BreakNode:
-    at: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContinueNode:
-    at: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateNode:
+class TemplateNode(Node):
     """`{{template "name" pipeline}}`: a call of another template with the pipeline's value as its dot."""
 
-    at: int
     name: str
     pipeline: PipeNode | None
 

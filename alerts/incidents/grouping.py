@@ -84,6 +84,23 @@ def resolve_if_over(incident: Incident, now: datetime) -> Incident:
     return replace(incident, resolved_at=ended).with_event(IncidentEventType.RESOLVED, ended)
 
 
+def reopened(incident: Incident, now: datetime) -> Incident:
+    """Return the incident open again. Who acknowledged it, what was done for it, and whom it affected is over."""
+    return replace(
+        incident,
+        stood_before=incident.lasted(now),
+        times=incident.times + 1,
+        reopened_at=now,
+        resolved_at=None,
+        acknowledged_by="",
+        acknowledged_by_name="",
+        acknowledged_at=None,
+        fixed_by=(),
+        impacts=(),
+        is_crowded=False,
+    )
+
+
 def end_of(resolve_when: ResolveWhen, events: Iterable[IncidentEvent], now: datetime) -> datetime:
     """Return when an incident in which nothing fires ended: at its last such event, or now if it waited."""
     ends = (IncidentEventType.ALERT_RESOLVED, IncidentEventType.PROVEN)

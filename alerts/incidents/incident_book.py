@@ -125,10 +125,7 @@ class IncidentBook:
             if number % STEP == 0:
                 yield
             incident = draft.touched[id].incident if id in draft.touched else self._incidents[id]
-            seen = with_failures(incident, grouping.topology)
-            if grouping.facts is not None:
-                seen = with_proofs(seen, grouping.facts, now)
-            updated = resolve_if_over(seen, now)
+            updated = as_seen(incident, grouping, now)
             stored = self._incidents.get(id)
             if stored is None:
                 opened.append(updated)
@@ -191,3 +188,11 @@ class IncidentBook:
         for member in incident.members:
             if self._by_alert.get(member.alert) == id:
                 del self._by_alert[member.alert]
+
+
+def as_seen(incident: Incident, grouping: GroupingContext, now: datetime) -> Incident:
+    """Return the incident with what was seen besides its alerts: trainings that failed, proofs, and so its end."""
+    seen = with_failures(incident, grouping.topology)
+    if grouping.facts is not None:
+        seen = with_proofs(seen, grouping.facts, now)
+    return resolve_if_over(seen, now)

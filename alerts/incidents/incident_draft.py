@@ -7,17 +7,17 @@ from datetime import datetime
 from alerts.alert import Alert
 from alerts.incidents.crashes import crashed_training, is_same_crash, subject_of_crash
 from alerts.incidents.events import MAX_EVENTS, IncidentEvent, IncidentEventType
-from alerts.incidents.grouping import GroupingContext, end_of, subject_in_group
+from alerts.incidents.grouping import GroupingContext, end_of, reopened, subject_in_group
 from alerts.incidents.impacts import add_impacts, dependants_of, ordered
 from alerts.incidents.incident import Impact, Incident, Member, explains_most
 from alerts.incidents.member_index import MemberIndex
-from alerts.incidents.members import member_of
+from alerts.incidents.members import asks_for_somebody, member_of
 from alerts.incidents.proofs import carried
 from alerts.incidents.standing_alerts import StandingAlerts
 from alerts.incidents.twin import beside_twin, with_twin
 from alerts.incidents.volumes import names_volume, with_volume
 from alerts.lifecycle import AlertState
-from alerts.rules import ImpactScope, ResolveWhen, Rule, Severity
+from alerts.rules import ImpactScope, ResolveWhen, Rule
 from collectors.facts.sentences import listed, sentence, word
 
 MAX_MEMBERS = 50_000  # per incident: resolved ones make room for firing ones, less severe for more severe
@@ -169,7 +169,7 @@ class IncidentDraft:
         node = self._grouping.topology.nodes.get(self._subject.node)
         self._gpus = node.gpus if node else self._gpus
         self._subject = self._subject.or_else(subject_in_group(alert))
-        if _asks_for_somebody(member, rule):
+        if asks_for_somebody(member, rule):
             self._resolve_when = ResolveWhen.ACKNOWLEDGED
         self._keep(member, before, now, gravity, concerning)
 
@@ -251,21 +251,8 @@ class IncidentDraft:
         self._may_be_crash = self._members.has_xids
 
     def _reopen(self, now: datetime) -> None:
-        """Open it again. Who acknowledged it, what was done for it, and whom it affected is over."""
-        before = self._header
-        reopened = replace(
-            before,
-            stood_before=before.lasted(now),
-            times=before.times + 1,
-            reopened_at=now,
-            resolved_at=None,
-            acknowledged_by="",
-            acknowledged_by_name="",
-            acknowledged_at=None,
-            fixed_by=(),
-        )
         self._impacts, self._affected, self._is_crowded = (), None, False
-        self._change_header(reopened)
+        self._change_header(reopened(self._header, now))
 
     def _add_impacts(self, member: Member) -> None:
         if member.scope is ImpactScope.CLUSTER:
@@ -319,9 +306,3 @@ class IncidentDraft:
             self._subject = subject_of_crash(crashed, self._subject, self._grouping.topology)
         if crashed != self._header.crash_of:
             self._change_header(replace(self._header, crash_of=crashed))
-
-
-def _asks_for_somebody(member: Member, rule: Rule | None) -> bool:
-    """Whether somebody must acknowledge the alert. One of severity info is context, and holds nothing open."""
-    is_asked = rule is not None and rule.template.resolve_when is ResolveWhen.ACKNOWLEDGED
-    return is_asked and member.severity is not Severity.INFO

@@ -8,7 +8,7 @@ from alerts.incidents.ladders import ladder_of
 from alerts.incidents.proofs import proofs_of
 from alerts.incidents.wording import readable
 from alerts.incidents.xid_advice import with_advice
-from alerts.rules import Consequence, ImpactScope, Rule, Severity
+from alerts.rules import Consequence, ImpactScope, ResolveWhen, Rule, Severity
 from collectors.facts.queries import LogQuery
 
 # Components that every training depends on. A rule that says nothing else concerns everybody if it is about one.
@@ -95,3 +95,9 @@ def summary_of(alert: Alert) -> str:
         alert.labels.without("alertname", "severity").values()
     )
     return f"{alert.name}: {about}" if about else alert.name
+
+
+def asks_for_somebody(member: Member, rule: Rule | None) -> bool:
+    """Whether somebody must acknowledge the alert. One of severity info is context, and holds nothing open."""
+    is_asked = rule is not None and rule.template.resolve_when is ResolveWhen.ACKNOWLEDGED
+    return is_asked and member.severity is not Severity.INFO

@@ -24,33 +24,31 @@ _STANDARD = "tag:yaml.org,2002:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScalarNode:
-    """A text with its kind: str, null, bool, int, float, merge, or a tag as written. Lines and columns count from 1."""
-
-    line: int
+class _Node:
+    line: int  # from 1, as the column
     column: int
+    size: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalarNode(_Node):
+    """A text with its kind: str, null, bool, int, float, merge, or a tag as written."""
+
     text: str
     kind: str
     style: str = ""  # "", ', ", | or >
-    size: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListNode:
-    line: int
-    column: int
+class ListNode(_Node):
     items: "tuple[YamlNode, ...]" = ()
-    size: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MapNode:
+class MapNode(_Node):
     """Keys and values in file order, including repeated keys."""
 
-    line: int
-    column: int
     pairs: "tuple[tuple[YamlNode, YamlNode], ...]" = ()
-    size: int = 1
 
 
 YamlNode = ScalarNode | ListNode | MapNode

@@ -6,23 +6,9 @@
 
 import re
 
-from collectors.acceptance.readings import (
-    IS_CUT,
-    MeasuredFigure,
-    NextStep,
-    PartReport,
-    PartState,
-    ReadResult,
-    bounded_result,
-    gpu_of,
-    output_reader,
-    printed_lines,
-    printed_name,
-    printed_number,
-    printed_words,
-    proves_nothing,
-    unread,
-)
+from collectors.acceptance import printed
+from collectors.acceptance.reader_results import IS_CUT, bounded_result, output_reader, proves_nothing, unread
+from collectors.acceptance.readings import MeasuredFigure, NextStep, PartReport, PartState, ReadResult
 from collectors.facts.sentences import sentence
 
 FORMAT = "yardmaster/1"
@@ -42,7 +28,7 @@ def read_check_lines(text: str) -> ReadResult:
     versions: dict[str, str] = {}
     passed = 0
     has_ended = is_ours = False
-    for raw in printed_lines(text):
+    for raw in printed.lines(text):
         line = raw.strip()[:2_000]
         if not line.startswith(f"{FORMAT} ") or has_ended:
             continue
@@ -53,11 +39,11 @@ def read_check_lines(text: str) -> ReadResult:
             has_ended = True
         elif len(fields) >= 3 and fields[0] == _VERSION and _NAME.fullmatch(fields[1]):
             if len(versions) < 16:
-                versions[fields[1]] = printed_name(" ".join(fields[2:]))
+                versions[fields[1]] = printed.name(" ".join(fields[2:]))
         elif len(fields) >= 2 and _NAME.fullmatch(fields[0]):
             name, status, rest = fields[0], fields[1].lower(), fields[2:]
             options = dict(one.split("=", 1) for one in rest if "=" in one)
-            gpu = gpu_of(options["gpu"]) if "gpu" in options else None
+            gpu = printed.gpu_of(options["gpu"]) if "gpu" in options else None
             if figure := _figure(name, [one for one in rest if "=" not in one], gpu):
                 figures.append(figure)
             if status == "pass":
@@ -68,7 +54,7 @@ def read_check_lines(text: str) -> ReadResult:
                     part=name,
                     gpu=gpu,
                     outcome=_OUTCOMES.get(status, PartState.SKIPPED),
-                    said=printed_words(said),
+                    said=printed.words(said),
                     next_step=_STEPS.get(options.get("next", ""), NextStep.LOOK),
                 )
             )
@@ -85,7 +71,7 @@ def read_check_lines(text: str) -> ReadResult:
 def _figure(name: str, rest: list[str], gpu: int | None) -> MeasuredFigure | None:
     if len(rest) < 2 or not _UNIT.fullmatch(rest[1]):
         return None
-    value = printed_number(rest[0])
+    value = printed.figure(rest[0])
     if value is None:
         return None
     return MeasuredFigure(name=name, unit=rest[1], value=value, gpu=gpu, is_cost=rest[1] in _COSTS)

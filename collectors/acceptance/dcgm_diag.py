@@ -9,23 +9,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from collectors.acceptance.readings import (
-    MOST_READ,
-    MeasuredFigure,
-    NextStep,
-    PartReport,
-    PartState,
-    ReadResult,
-    bounded_result,
-    gpu_of,
-    is_cut,
-    output_reader,
-    printed_name,
-    printed_number,
-    printed_words,
-    proves_nothing,
-    unread,
-)
+from collectors.acceptance import printed
+from collectors.acceptance.reader_results import bounded_result, output_reader, proves_nothing, unread
+from collectors.acceptance.readings import MeasuredFigure, NextStep, PartReport, PartState, ReadResult
 from collectors.facts.sentences import sentence
 
 _ROOTS = ("DCGM Diagnostic", "DCGM GPU Diagnostic")
@@ -58,21 +44,21 @@ def read_dcgm_diag(text: str) -> ReadResult:
     metadata = found.get("metadata")
     said: Mapping[str, Any] = metadata if isinstance(metadata, dict) else root
     versions = {
-        "DCGM": printed_name(said.get("version")),
-        "driver": printed_name(said.get("Driver Version Detected")),
+        "DCGM": printed.name(said.get("version")),
+        "driver": printed.name(said.get("Driver Version Detected")),
     }
     findings: list[PartReport] = []
     figures: list[MeasuredFigure] = []
     passed = of_hardware = 0
     for category, name, result in _results(root):
-        status = printed_name(result.get("status")).lower()
+        status = printed.name(result.get("status")).lower()
         if status in _PASSED:
             passed += 1
             of_hardware += category.lower() != _SOFTWARE
         else:
             findings += _findings(name, status, result)
         figures += _figures(result)
-    error = printed_words(root.get("runtime_error")) or printed_words(found.get("runtime_error"))
+    error = printed.words(root.get("runtime_error")) or printed.words(found.get("runtime_error"))
     return bounded_result(
         findings=findings,
         figures=figures,
@@ -98,7 +84,7 @@ def _problem(error: str, findings: list[PartReport], passed: int, of_hardware: i
 def _json_in(text: str) -> tuple[dict[str, Any] | None, bool]:
     """Return the diagnostic in the text, and whether a part of it is not missing."""
     # Our script folds it after spaces, also within strings.
-    read, is_whole = text[:MOST_READ].replace("\n", ""), True
+    read, is_whole = text[: printed.MOST_READ].replace("\n", ""), True
     decoder = json.JSONDecoder()
     for number, match in enumerate(_BEGINNING.finditer(read)):
         if number == _BEGINNINGS:
@@ -110,7 +96,7 @@ def _json_in(text: str) -> tuple[dict[str, Any] | None, bool]:
             continue
         if isinstance(found, dict) and any(one in found for one in _ROOTS):
             return found, True
-    return None, is_whole and not is_cut(text)
+    return None, is_whole and not printed.is_cut(text)
 
 
 def _results(root: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -122,7 +108,7 @@ def _results(root: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, A
                 if not left:
                     return
                 left -= 1
-                yield printed_name(category.get("category")), printed_name(test.get("name")), result
+                yield printed.name(category.get("category")), printed.name(test.get("name")), result
 
 
 def _dicts(found: object) -> Iterator[Mapping[str, Any]]:
@@ -145,7 +131,7 @@ def _findings(name: str, status: str, result: Mapping[str, Any]) -> list[PartRep
             part=name or "DCGM",
             gpu=gpu,
             outcome=outcome,
-            said=printed_words(said),
+            said=printed.words(said),
             next_step=_next_step(name, severities),
         )
         for gpu in _gpus(result)
@@ -165,10 +151,10 @@ def _next_step(name: str, severities: set[int]) -> NextStep:
 def _gpus(result: Mapping[str, Any]) -> tuple[int | None, ...]:
     """Return the GPU of a result; None for one of the node, or of all its GPUs at once."""
     if "entity_id" in result:
-        group = printed_name(result.get("entity_group"))
-        return (gpu_of(result["entity_id"]) if group.upper() in ("GPU", "") else None,)
+        group = printed.name(result.get("entity_group"))
+        return (printed.gpu_of(result["entity_id"]) if group.upper() in ("GPU", "") else None,)
     written = str(result.get("gpu_ids", result.get("gpu_id", "")))[:2_000]
-    ids = [gpu for one in written.split(",") if (gpu := gpu_of(one)) is not None]
+    ids = [gpu for one in written.split(",") if (gpu := printed.gpu_of(one)) is not None]
     return (ids[0],) if len(ids) == 1 else (None,)
 
 
@@ -177,13 +163,13 @@ def _warnings(found: object) -> Iterator[tuple[str, int | None]]:
     for one in _listed(found):
         if isinstance(one, dict):
             severity = one.get("error_severity")
-            yield printed_words(one.get("warning")), severity if type(severity) is int else None
-        elif words := printed_words(one):
+            yield printed.words(one.get("warning")), severity if type(severity) is int else None
+        elif words := printed.words(one):
             yield words, None
 
 
 def _messages(found: object) -> Iterator[str]:
-    return (words for one in _listed(found) if (words := printed_words(one)))
+    return (words for one in _listed(found) if (words := printed.words(one)))
 
 
 def _listed(found: object) -> Iterable[object]:
@@ -197,5 +183,5 @@ def _figures(result: Mapping[str, Any]) -> Iterator[MeasuredFigure]:
         return
     for words in _messages(result.get("info")):
         for direction, written in _BANDWIDTH.findall(words):
-            if (value := printed_number(written)) is not None:
+            if (value := printed.figure(written)) is not None:
                 yield MeasuredFigure(name=f"PCIe {direction}", unit="GB/s", value=value, gpu=gpu)

@@ -9,23 +9,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from collectors.acceptance.readings import (
-    IS_CUT,
-    NUMBER,
-    MeasuredFigure,
-    NextStep,
-    PartReport,
-    PartState,
-    ReadResult,
-    bounded_result,
-    gpu_of,
-    output_reader,
-    printed_lines,
-    printed_name,
-    printed_number,
-    printed_words,
-    unread,
-)
+from collectors.acceptance import printed
+from collectors.acceptance.reader_results import IS_CUT, bounded_result, output_reader, unread
+from collectors.acceptance.readings import MeasuredFigure, NextStep, PartReport, PartState, ReadResult
 from collectors.facts.sentences import sentence
 
 ALL_REDUCE, COPY = "NCCL all_reduce", "memory copy"
@@ -58,18 +44,18 @@ def read_nccl_tests(text: str) -> ReadResult:
     versions: dict[str, str] = {}
     runs = [_Run()]
     is_one = False
-    for raw in printed_lines(text):
+    for raw in printed.lines(text):
         line = _FROM_MPI.sub("", raw).strip()
         if section := _SECTION.match(line):
-            runs.append(_Run(gpu=gpu_of(section[1])))
+            runs.append(_Run(gpu=printed.gpu_of(section[1])))
         elif line.startswith("yardmaster/1 only gpu"):
             is_one = True
             runs.append(_Run(gpu=0))
         elif line.startswith("yardmaster/1 gpu all"):
             runs.append(_Run())
         elif version := _VERSION.match(line[:400]):
-            versions["nccl-tests"] = printed_name(version[1])
-            versions["NCCL"] = printed_name(version[2] or "")
+            versions["nccl-tests"] = printed.name(version[1])
+            versions["NCCL"] = printed.name(version[2] or "")
         else:
             _take(runs[-1], line)
     seen = [run for run in runs if run.rows or run.failure or run.columns or run.ranks]
@@ -101,20 +87,20 @@ def _take(run: _Run, line: str) -> None:
             run.ranks += 1
         elif line.startswith("# Avg bus bandwidth"):
             run.has_ended = True
-        elif (found := _OUT_OF_BOUNDS.match(line)) and (number := printed_number(found[1])):
+        elif (found := _OUT_OF_BOUNDS.match(line)) and (number := printed.figure(found[1])):
             run.wrong = max(run.wrong, number)
         return
     if not run.failure and _FAILURE.search(line[:2_000]):
-        run.failure = printed_words(line[:2_000])
+        run.failure = printed.words(line[:2_000])
         return
     values = line.split()
-    if not run.columns or len(values) != len(run.columns) or not NUMBER.fullmatch(values[0]):
+    if not run.columns or len(values) != len(run.columns) or not printed.NUMBER.fullmatch(values[0]):
         return
     run.rows += 1
     is_in_place = False
     for name, written in zip(run.columns, values, strict=True):
         is_in_place = is_in_place or name in _WRONG
-        value = printed_number(written)  # `N/A` where nothing was checked
+        value = printed.figure(written)  # `N/A` where nothing was checked
         if value is None:
             continue
         if name in _WRONG:

@@ -7,22 +7,9 @@ The columns are read by their names, as the heading has them: newer drivers say 
 import re
 from collections.abc import Mapping
 
-from collectors.acceptance.readings import (
-    GPUS_READ,
-    IS_CUT,
-    NextStep,
-    PartReport,
-    PartState,
-    ReadResult,
-    bounded_result,
-    gpu_of,
-    output_reader,
-    printed_lines,
-    printed_name,
-    printed_number,
-    printed_words,
-    unread,
-)
+from collectors.acceptance import printed
+from collectors.acceptance.reader_results import IS_CUT, bounded_result, output_reader, unread
+from collectors.acceptance.readings import NextStep, PartReport, PartState, ReadResult
 from collectors.acceptance.smi_words import is_lost, refusal_in
 from collectors.facts.sentences import counted, sentence
 
@@ -44,28 +31,28 @@ def read_nvidia_smi(text: str) -> ReadResult:
     versions: dict[str, str] = {}
     rows = 0
     was_cut = False
-    for raw in printed_lines(text):
+    for raw in printed.lines(text):
         line = raw.strip()[:4_000]
         values = [one.strip() for one in line.split(",")]
         names = [_UNIT.sub("", one).lower() for one in values]
         if not columns and names[0] == "index" and len(names) > 1:
             columns = names
-        elif columns and len(values) == len(columns) and rows < GPUS_READ:
+        elif columns and len(values) == len(columns) and rows < printed.GPUS_READ:
             row = dict(zip(columns, values, strict=True))
-            if (gpu := gpu_of(row["index"])) is None:
+            if (gpu := printed.gpu_of(row["index"])) is None:
                 continue
             rows += 1
             findings += _of_gpu(gpu, row)
             for name, key in (("driver", "driver_version"), ("VBIOS", "vbios_version"), ("GPU", "name")):
-                said = printed_name(row.get(key, ""))
+                said = printed.name(row.get(key, ""))
                 if said and said not in versions.get(name, "").split(" / "):
-                    versions[name] = printed_name(" / ".join(filter(None, (versions.get(name), said))))
+                    versions[name] = printed.name(" / ".join(filter(None, (versions.get(name), said))))
         elif (refusal := refusal_in(line)) is not None:
             findings.append(
                 PartReport(
                     part="driver",
                     outcome=PartState.FAILED,
-                    said=printed_words(line),
+                    said=printed.words(line),
                     next_step=refusal.next_step,
                 )
             )
@@ -91,7 +78,7 @@ def _of_gpu(gpu: int, row: Mapping[str, str]) -> list[PartReport]:
     lost = next((value for value in row.values() if is_lost(value)), None)
     if lost is not None:
         step = NextStep.RESET if "reset" in lost.lower() else NextStep.REBOOT
-        add("GPU", sentence("the driver answers {said}", said=printed_words(lost)), step)
+        add("GPU", sentence("the driver answers {said}", said=printed.words(lost)), step)
     if row.get("remapped_rows.failure", "").lower() in ("yes", "1"):
         add("memory", sentence("a row of its memory could not be remapped"), NextStep.REPLACE)
     elif row.get("remapped_rows.pending", "").lower() in ("yes", "1"):
@@ -114,7 +101,7 @@ def _of_gpu(gpu: int, row: Mapping[str, str]) -> list[PartReport]:
 
 def _value(row: Mapping[str, str], key: str) -> float | None:
     written = row.get(key, "")
-    return None if written.lower() in _ABSENT else printed_number(written.split(" ")[0])
+    return None if written.lower() in _ABSENT else printed.figure(written.split(" ")[0])
 
 
 def _reasons(row: Mapping[str, str]) -> str:

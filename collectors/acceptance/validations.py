@@ -10,15 +10,9 @@ Every reader is a function from the object and what is wanted of it to a `ReadRe
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from collectors.acceptance.readings import (
-    PartReport,
-    PartState,
-    ReadResult,
-    bounded_result,
-    printed_name,
-    printed_words,
-    proves_nothing,
-)
+from collectors.acceptance import printed
+from collectors.acceptance.reader_results import bounded_result, proves_nothing
+from collectors.acceptance.readings import PartReport, PartState, ReadResult
 from collectors.facts.sentences import sentence
 
 _MOST = 256
@@ -35,10 +29,10 @@ _MEETS: Mapping[str, Callable[[str | None, Sequence[str]], bool]] = {  # the ope
 def read_validation_request(found: Mapping[str, Any], wanted: Mapping[str, str]) -> ReadResult | None:
     """Return what a ValidationRequest says of the node. Groups of its first version name no nodes."""
     node, spec, status = wanted.get(ABOUT_NODE, ""), _dict(found.get("spec")), _dict(found.get("status"))
-    phase = printed_name(status.get("phase"))
+    phase = printed.name(status.get("phase"))
     if phase not in _OVER:
         return None
-    is_alone = [printed_name(one.get("name")) for one in _dicts(spec.get("nodes"))] == [node]
+    is_alone = [printed.name(one.get("name")) for one in _dicts(spec.get("nodes"))] == [node]
     groups = [
         one
         for one in _dicts(status.get("testGroups"))
@@ -51,15 +45,15 @@ def read_validation_request(found: Mapping[str, Any], wanted: Mapping[str, str])
     ]
     passed = 0
     for group in groups:
-        if printed_name(group.get("phase")) == "Succeeded":
+        if printed.name(group.get("phase")) == "Succeeded":
             passed += 1
             continue
-        tests = ", ".join(_names(group.get("tests"))) or printed_name(group.get("name"))
+        tests = ", ".join(_names(group.get("tests"))) or printed.name(group.get("name"))
         findings.append(
-            PartReport(part=printed_name(tests), outcome=PartState.FAILED, said=_why_failed(group))
+            PartReport(part=printed.name(tests), outcome=PartState.FAILED, said=_why_failed(group))
         )
     if phase == "Failed" and not any(one.outcome is PartState.FAILED for one in findings):
-        said = printed_words(status.get("message")) or sentence("it failed")
+        said = printed.words(status.get("message")) or sentence("it failed")
         findings.append(PartReport(part="ValidationRequest", outcome=PartState.FAILED, said=said))
     if not passed and not any(one.outcome is PartState.FAILED for one in findings):
         return proves_nothing(sentence("it tested nothing on {node}", node=node))
@@ -69,27 +63,27 @@ def read_validation_request(found: Mapping[str, Any], wanted: Mapping[str, str])
 def _why_failed(group: Mapping[str, Any]) -> str:
     """Return why a group of tests failed: its words, or the reason of its last attempt."""
     attempts = list(_dicts(group.get("attempts")))
-    reason = printed_name(attempts[-1].get("failureReason")) if attempts else ""
+    reason = printed.name(attempts[-1].get("failureReason")) if attempts else ""
     return (
-        printed_words(group.get("message"))
-        or printed_words(group.get("reason"))
+        printed.words(group.get("message"))
+        or printed.words(group.get("reason"))
         or reason
-        or printed_name(group.get("phase"))
+        or printed.name(group.get("phase"))
     )
 
 
 def read_certification(found: Mapping[str, Any], wanted: Mapping[str, str]) -> ReadResult | None:
     """Return what a Certification says. It selects its nodes by a label: that it is about this one is in its name."""
     conditions = {
-        printed_name(one.get("type")): one for one in _dicts(_dict(found.get("status")).get("conditions"))
+        printed.name(one.get("type")): one for one in _dicts(_dict(found.get("status")).get("conditions"))
     }
-    if printed_name(_dict(conditions.get("Failed")).get("status")) == "True":
+    if printed.name(_dict(conditions.get("Failed")).get("status")) == "True":
         failed = conditions["Failed"]
-        said = printed_words(failed.get("message")) or printed_name(failed.get("reason"))
+        said = printed.words(failed.get("message")) or printed.name(failed.get("reason"))
         return bounded_result(
             findings=[PartReport(part="Certification", outcome=PartState.FAILED, said=said)]
         )
-    if printed_name(_dict(conditions.get("Succeeded")).get("status")) == "True":
+    if printed.name(_dict(conditions.get("Succeeded")).get("status")) == "True":
         return bounded_result(passed=1)
     return None
 
@@ -103,7 +97,7 @@ def read_conditions(found: Mapping[str, Any], wanted: Mapping[str, str]) -> Read
 def judged_conditions(found: Mapping[str, Any], wanted: Mapping[str, str]) -> ReadResult:
     """Return which conditions of a node do not have the status that is wanted."""
     seen = {
-        printed_name(one.get("type")): printed_name(one.get("status"))
+        printed.name(one.get("type")): printed.name(one.get("status"))
         for one in _dicts(_dict(found.get("status")).get("conditions"))
     }
     findings: list[PartReport] = []
@@ -113,7 +107,7 @@ def judged_conditions(found: Mapping[str, Any], wanted: Mapping[str, str]) -> Re
         said = sentence(
             "it is {seen}, and must be {wanted}", seen=seen.get(kind) or sentence("not there"), wanted=status
         )
-        findings.append(PartReport(part=printed_name(kind), outcome=PartState.FAILED, said=said))
+        findings.append(PartReport(part=printed.name(kind), outcome=PartState.FAILED, said=said))
     return bounded_result(findings=findings, passed=len(wanted) - len(findings))
 
 
@@ -128,8 +122,8 @@ def conditions_asked(rules: Iterable[Mapping[str, Any]], node: Mapping[str, Any]
         if spec.get("dryRun") is True or not _selects(_dict(spec.get("nodeSelector")), node):
             continue
         for one in _dicts(spec.get("conditions")):
-            if kind := printed_name(one.get("type")):
-                found[kind] = printed_name(one.get("requiredStatus")) or "True"
+            if kind := printed.name(one.get("type")):
+                found[kind] = printed.name(one.get("requiredStatus")) or "True"
     return dict(list(found.items())[:_MOST])
 
 
@@ -139,8 +133,8 @@ def _selects(selector: Mapping[str, Any], node: Mapping[str, Any]) -> bool:
     if any(labels.get(key) != value for key, value in _dict(selector.get("matchLabels")).items()):
         return False
     for one in _dicts(selector.get("matchExpressions")):
-        meets = _MEETS.get(printed_name(one.get("operator")))
-        value = labels.get(printed_name(one.get("key")))
+        meets = _MEETS.get(printed.name(one.get("operator")))
+        value = labels.get(printed.name(one.get("key")))
         if meets is None or not meets(value, _names(one.get("values"))):
             return False
     return True
@@ -164,7 +158,7 @@ def _dicts(found: object) -> Iterator[Mapping[str, Any]]:
 
 def _names(found: object) -> Sequence[str]:
     return (
-        [printed_name(one) for one in found[:_MOST] if isinstance(one, str)]
+        [printed.name(one) for one in found[:_MOST] if isinstance(one, str)]
         if isinstance(found, list)
         else []
     )

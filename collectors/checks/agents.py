@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
@@ -22,6 +23,12 @@ _TEXTS = 3  # names of one sample
 _NETWORK = "calico-node canal cilium kube-flannel* flannel weave-net antrea-agent kube-router kube-ovn-cni kube-proxy"
 
 
+@partial(
+    ClusterCheck,
+    name="agent-down",
+    summary="the pod of a DaemonSet on a ready node is not ready",
+    parameters={"daemonsets": _NETWORK},
+)
 def agent_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each ready node and DaemonSet whose pod there is not ready, with what its probe said.
 
@@ -38,6 +45,12 @@ def agent_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
             yield Sample(labels=labels, value=1, texts=(_reason(pod, inputs.inventory),))
 
 
+@partial(
+    ClusterCheck,
+    name="agents-down",
+    summary="many pods of a DaemonSet are not ready",
+    parameters={"daemonsets": _NETWORK, "share": 0.1},
+)
 def agents_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each DaemonSet with more than `share` of its pods, and at least two, not ready: the share."""
     assert not isinstance(inputs.inventory, Blind)
@@ -55,6 +68,12 @@ def agents_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
             yield Sample(labels=Labels({"component": name}), value=len(down) / len(pods), texts=(text,))
 
 
+@partial(
+    ClusterCheck,
+    name="control-plane-down",
+    summary="pods of a component of the control plane are not ready",
+    parameters={"all": 1},
+)
 def control_plane_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each component of the control plane with pods that are not ready: how many.
 
@@ -77,6 +96,17 @@ def control_plane_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Seq
     return found
 
 
+@partial(
+    ClusterCheck,
+    name="operator-down",
+    summary="a Deployment that the cluster depends on has no ready replica",
+    parameters={
+        "deployments": "*training-operator* volcano-* kueue-controller-manager jobset-controller-manager "
+        "mpi-operator* *dns-autoscaler calico-kube-controllers* calico-typha* metallb-controller gpu-operator* "
+        "rook-ceph-operator *csi*provisioner* *kube-state-metrics prometheus-operator* *prometheus-operator"
+    },
+    kinds={"deployments"},
+)
 def operator_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each of these Deployments that wants replicas and has none ready: how many it wants."""
     assert not isinstance(inputs.inventory, Blind)
@@ -134,34 +164,4 @@ def _reason(pod: Pod, inventory: Inventory) -> str:
     return ready.message or ready.reason or _NOT_READY if ready else pod.status.phase or _NOT_READY
 
 
-CHECKS = (
-    ClusterCheck(
-        name="agent-down",
-        summary="the pod of a DaemonSet on a ready node is not ready",
-        run=agent_down,
-        parameters={"daemonsets": _NETWORK},
-    ),
-    ClusterCheck(
-        name="agents-down",
-        summary="many pods of a DaemonSet are not ready",
-        run=agents_down,
-        parameters={"daemonsets": _NETWORK, "share": 0.1},
-    ),
-    ClusterCheck(
-        name="control-plane-down",
-        summary="pods of a component of the control plane are not ready",
-        run=control_plane_down,
-        parameters={"all": 1},
-    ),
-    ClusterCheck(
-        name="operator-down",
-        summary="a Deployment that the cluster depends on has no ready replica",
-        run=operator_down,
-        parameters={
-            "deployments": "*training-operator* volcano-* kueue-controller-manager jobset-controller-manager "
-            "mpi-operator* *dns-autoscaler calico-kube-controllers* calico-typha* metallb-controller gpu-operator* "
-            "rook-ceph-operator *csi*provisioner* *kube-state-metrics prometheus-operator* *prometheus-operator"
-        },
-        kinds=frozenset({"deployments"}),
-    ),
-)
+CHECKS = (agent_down, agents_down, control_plane_down, operator_down)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck
@@ -27,6 +28,12 @@ _SHOWN = 5
 _REASONS = ("ProvisioningFailed", "FailedBinding", "ExternalProvisioning")
 
 
+@partial(
+    ClusterCheck,
+    name="claims-pending",
+    summary="a claim gets no volume, and its class does not wait for a pod",
+    kinds={PERSISTENT_VOLUME_CLAIMS.name, STORAGE_CLASSES.name},
+)
 def claims_pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each claim that is pending: for how many seconds, and what its events say.
 
@@ -46,6 +53,13 @@ def claims_pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequen
     return found
 
 
+@partial(
+    ClusterCheck,
+    name="claims-not-ending",
+    summary="a claim was deleted long ago, and is still there",
+    parameters={"minutes": 15.0},
+    kinds={PERSISTENT_VOLUME_CLAIMS.name},
+)
 def claims_not_ending(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each claim that was deleted over `minutes` ago and is still there: for how many seconds.
 
@@ -67,6 +81,12 @@ def claims_not_ending(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequ
     return found
 
 
+@partial(
+    ClusterCheck,
+    name="claims-lost",
+    summary="a claim's volume is gone or has failed",
+    kinds={PERSISTENT_VOLUME_CLAIMS.name, PERSISTENT_VOLUMES.name},
+)
 def claims_lost(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each claim whose volume is gone or has failed; the value is 1."""
     assert not isinstance(inputs.inventory, Blind)
@@ -81,6 +101,12 @@ def claims_lost(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[
     return found
 
 
+@partial(
+    ClusterCheck,
+    name="volumes-failed",
+    summary="a volume has failed, and its claim is gone",
+    kinds={PERSISTENT_VOLUME_CLAIMS.name, PERSISTENT_VOLUMES.name},
+)
 def volumes_failed(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each failed volume whose claim is gone, mostly as it could not be deleted: the value is 1."""
     assert not isinstance(inputs.inventory, Blind)
@@ -129,30 +155,4 @@ def _explained(claim: PersistentVolumeClaim, inventory: Inventory) -> tuple[str,
     return (f"{latest.reason}: {latest.message}",) if latest is not None else ()
 
 
-CHECKS = (
-    ClusterCheck(
-        name="claims-pending",
-        summary="a claim gets no volume, and its class does not wait for a pod",
-        run=claims_pending,
-        kinds=frozenset({PERSISTENT_VOLUME_CLAIMS.name, STORAGE_CLASSES.name}),
-    ),
-    ClusterCheck(
-        name="claims-not-ending",
-        summary="a claim was deleted long ago, and is still there",
-        run=claims_not_ending,
-        parameters={"minutes": 15.0},
-        kinds=frozenset({PERSISTENT_VOLUME_CLAIMS.name}),
-    ),
-    ClusterCheck(
-        name="volumes-failed",
-        summary="a volume has failed, and its claim is gone",
-        run=volumes_failed,
-        kinds=frozenset({PERSISTENT_VOLUME_CLAIMS.name, PERSISTENT_VOLUMES.name}),
-    ),
-    ClusterCheck(
-        name="claims-lost",
-        summary="a claim's volume is gone or has failed",
-        run=claims_lost,
-        kinds=frozenset({PERSISTENT_VOLUME_CLAIMS.name, PERSISTENT_VOLUMES.name}),
-    ),
-)
+CHECKS = (claims_pending, claims_not_ending, volumes_failed, claims_lost)

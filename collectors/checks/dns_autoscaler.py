@@ -1,6 +1,7 @@
 """Checks of the DNS autoscaler: at its maximum, shrunk with the nodes that it counts, or with an unusable document."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
@@ -17,6 +18,14 @@ from collectors.facts.sentences import counted, listed, said_by, sentence
 REJECTED, UNKNOWN_KEY = "rejected", "unknown-key"
 
 
+@partial(
+    ClusterCheck,
+    name="dns-autoscaler-capped",
+    summary="the DNS autoscaler's `max` is below what the cluster requires",
+    needs={"inventory", "configs"},
+    parameters={"growth": 1.0},
+    kinds={"services"},
+)
 def autoscaler_capped(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each linear autoscaler whose `max` is below what nodes or names require.
 
@@ -45,6 +54,13 @@ def autoscaler_capped(inputs: CheckInput, parameters: Mapping[str, Any]) -> Foun
             yield Sample(labels=_labels(name), value=wanted, texts=(text,))
 
 
+@partial(
+    ClusterCheck,
+    name="dns-autoscaler-shrunk",
+    summary="the DNS autoscaler does not count many of the nodes",
+    needs={"inventory", "configs"},
+    parameters={"below": 0.75},
+)
 def autoscaler_shrunk(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each autoscaler that sets fewer replicas as it does not count some nodes.
 
@@ -72,6 +88,13 @@ def autoscaler_shrunk(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequ
     return found
 
 
+@partial(
+    ClusterCheck,
+    name="dns-autoscaler-config",
+    summary="the DNS autoscaler rejects its ConfigMap, or ignores a part of it",
+    needs={"configs"},
+    parameters={"problem": REJECTED},
+)
 def autoscaler_config(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each ConfigMap with this `problem`. A ladder is valid, and has no sample.
 
@@ -124,27 +147,4 @@ def _labels(name: str) -> Labels:
     return Labels({"component": "dns", "namespace": namespace, "configmap": configmap})
 
 
-CHECKS = (
-    ClusterCheck(
-        name="dns-autoscaler-capped",
-        summary="the DNS autoscaler's `max` is below what the cluster requires",
-        needs=frozenset({"inventory", "configs"}),
-        run=autoscaler_capped,
-        parameters={"growth": 1.0},
-        kinds=frozenset({"services"}),
-    ),
-    ClusterCheck(
-        name="dns-autoscaler-shrunk",
-        summary="the DNS autoscaler does not count many of the nodes",
-        needs=frozenset({"inventory", "configs"}),
-        run=autoscaler_shrunk,
-        parameters={"below": 0.75},
-    ),
-    ClusterCheck(
-        name="dns-autoscaler-config",
-        summary="the DNS autoscaler rejects its ConfigMap, or ignores a part of it",
-        needs=frozenset({"configs"}),
-        run=autoscaler_config,
-        parameters={"problem": REJECTED},
-    ),
-)
+CHECKS = (autoscaler_capped, autoscaler_shrunk, autoscaler_config)

@@ -1,6 +1,7 @@
 """Checks of the DNS replicas: too few are ready, all are on one node, or their memory is too small."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck
@@ -19,6 +20,14 @@ from collectors.facts.sentences import counted, sentence
 _MEGABYTE = 10**6
 
 
+@partial(
+    ClusterCheck,
+    name="dns-replicas",
+    summary="fewer replicas of the cluster DNS are ready than expected",
+    needs={"inventory", "configs"},
+    parameters={"below": 1.0},
+    kinds={"deployments"},
+)
 def replicas_short(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample if fewer replicas are ready than expected: of the autoscaler, or else of the Deployment.
 
@@ -43,6 +52,12 @@ def replicas_short(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequenc
     return [Sample(labels=_labels(deployment), value=ready, texts=(text,))]
 
 
+@partial(
+    ClusterCheck,
+    name="dns-on-one-node",
+    summary="all replicas of the cluster DNS are on one node",
+    kinds={"deployments", "replicasets"},
+)
 def on_one_node(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample if all ready replicas, at least two, are on one node: how many they are."""
     assert not isinstance(inputs.inventory, Blind)
@@ -57,6 +72,13 @@ def on_one_node(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[
     return [Sample(labels=_labels(deployment), value=len(ready), texts=(text,))]
 
 
+@partial(
+    ClusterCheck,
+    name="dns-memory",
+    summary="the memory limit of the cluster DNS is below what the cluster's size requires",
+    parameters={"base": 49.1, "per_thousand": 0.858},
+    kinds={"deployments", "replicasets", "services"},
+)
 def memory_short(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample if the memory limit of the replicas is below what the cluster's size requires: in megabytes.
 
@@ -111,26 +133,4 @@ def _labels(deployment: Deployment) -> Labels:
     return Labels({"component": "dns", "namespace": meta.namespace, "deployment": meta.name})
 
 
-CHECKS = (
-    ClusterCheck(
-        name="dns-replicas",
-        summary="fewer replicas of the cluster DNS are ready than expected",
-        needs=frozenset({"inventory", "configs"}),
-        run=replicas_short,
-        parameters={"below": 1.0},
-        kinds=frozenset({"deployments"}),
-    ),
-    ClusterCheck(
-        name="dns-on-one-node",
-        summary="all replicas of the cluster DNS are on one node",
-        run=on_one_node,
-        kinds=frozenset({"deployments", "replicasets"}),
-    ),
-    ClusterCheck(
-        name="dns-memory",
-        summary="the memory limit of the cluster DNS is below what the cluster's size requires",
-        run=memory_short,
-        parameters={"base": 49.1, "per_thousand": 0.858},
-        kinds=frozenset({"deployments", "replicasets", "services"}),
-    ),
-)
+CHECKS = (replicas_short, on_one_node, memory_short)

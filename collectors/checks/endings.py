@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
@@ -15,6 +16,12 @@ from collectors.facts.results import Blind, Sample
 _TEXTS = 3  # names of one sample
 
 
+@partial(
+    ClusterCheck,
+    name="pods-not-ending",
+    summary="pods of a ready node are still there long after their grace period",
+    parameters={"minutes": 10.0},
+)
 def pods_not_ending(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each ready node with pods more than `minutes` past their grace period: seconds of the oldest.
 
@@ -40,11 +47,4 @@ def pods_not_ending(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
         )
 
 
-CHECKS = (
-    ClusterCheck(
-        name="pods-not-ending",
-        summary="pods of a ready node are still there long after their grace period",
-        run=pods_not_ending,
-        parameters={"minutes": 10.0},
-    ),
-)
+CHECKS = (pods_not_ending,)

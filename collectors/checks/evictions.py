@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck
@@ -15,6 +16,12 @@ _TEXTS = 3  # messages of one sample
 _NODE_IS_SHORT = ("The node was low on resource", "The node had condition")
 
 
+@partial(
+    ClusterCheck,
+    name="node-evicting",
+    summary="a kubelet evicted pods because its node ran short of memory or disk",
+    parameters={"over_minutes": 30.0},
+)
 def by_node_pressure(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each node that evicted pods lately because it ran short: how many pods."""
     texts: dict[str, list[str]] = defaultdict(list)
@@ -27,6 +34,12 @@ def by_node_pressure(inputs: CheckInput, parameters: Mapping[str, Any]) -> Seque
     ]
 
 
+@partial(
+    ClusterCheck,
+    name="pod-over-local-storage",
+    summary="a pod was evicted because it wrote more to local disk than its limit",
+    parameters={"over_minutes": 30.0},
+)
 def by_own_limit(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each pod that was evicted lately for writing more to local disk than its limit allows."""
     return [
@@ -49,17 +62,4 @@ def _evicted(inputs: CheckInput, parameters: Mapping[str, Any]) -> Iterator[Pod]
             yield pod
 
 
-CHECKS = (
-    ClusterCheck(
-        name="node-evicting",
-        summary="a kubelet evicted pods because its node ran short of memory or disk",
-        run=by_node_pressure,
-        parameters={"over_minutes": 30.0},
-    ),
-    ClusterCheck(
-        name="pod-over-local-storage",
-        summary="a pod was evicted because it wrote more to local disk than its limit",
-        run=by_own_limit,
-        parameters={"over_minutes": 30.0},
-    ),
-)
+CHECKS = (by_node_pressure, by_own_limit)

@@ -6,6 +6,7 @@ the pods that start on the node: a volume is formatted while a pod that writes t
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
@@ -37,6 +38,15 @@ MOUNTED = PromQLQuery(
 )
 
 
+@partial(
+    ClusterCheck,
+    name="volumes-formatted-again",
+    summary="the kubelet formats a volume that is not new, and was mounted before or may have been",
+    needs={"inventory", "logs"},
+    kinds={PERSISTENT_VOLUME_CLAIMS.name, PERSISTENT_VOLUMES.name},
+    metrics=MOUNTED,
+    logs=(FORMATTED,),
+)
 def formatted_again(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each node on which a volume was formatted that is not new: how many it can have been.
 
@@ -111,14 +121,4 @@ def _sample(node: str, suspects: list[VolumeUse], history: str) -> Sample:
     return Sample(labels=Labels(labels), value=len(suspects), texts=(text,) if len(claims) > 1 else ())
 
 
-CHECKS = (
-    ClusterCheck(
-        name="volumes-formatted-again",
-        summary="the kubelet formats a volume that is not new, and was mounted before or may have been",
-        needs=frozenset({"inventory", "logs"}),
-        run=formatted_again,
-        kinds=frozenset({PERSISTENT_VOLUME_CLAIMS.name, PERSISTENT_VOLUMES.name}),
-        metrics=MOUNTED,
-        logs=(FORMATTED,),
-    ),
-)
+CHECKS = (formatted_again,)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
@@ -70,6 +71,13 @@ def other_makes(node: Node) -> frozenset[str]:
     return frozenset(makes) if whole_gpus(node) else frozenset()
 
 
+@partial(
+    ClusterCheck,
+    name="gpus-unmeasured",
+    summary="a ready node has GPUs, and Prometheus has no series of them, or of fewer",
+    needs={"inventory", "metrics"},
+    metrics=MEASURED,
+)
 def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each ready node with GPUs that Prometheus has no series of: how many GPUs.
 
@@ -197,12 +205,4 @@ def _known_gpus(node: Node) -> int:
     return 0 if _PLUGIN_CONFIG in labels else whole_gpus(node)
 
 
-CHECKS = (
-    ClusterCheck(
-        name="gpus-unmeasured",
-        summary="a ready node has GPUs, and Prometheus has no series of them, or of fewer",
-        needs=frozenset({"inventory", "metrics"}),
-        run=unmeasured,
-        metrics=MEASURED,
-    ),
-)
+CHECKS = (unmeasured,)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck
@@ -13,6 +14,12 @@ from collectors.facts.results import Blind, Sample
 _TEXTS = 5  # names of one sample
 
 
+@partial(
+    ClusterCheck,
+    name="load-balancer-pending",
+    summary="a Service of type LoadBalancer has no address",
+    kinds={"services"},
+)
 def load_balancer_pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each Service of type LoadBalancer without an address: for how many seconds it exists."""
     assert not isinstance(inputs.inventory, Blind)
@@ -27,6 +34,14 @@ def load_balancer_pending(inputs: CheckInput, _parameters: Mapping[str, Any]) ->
     return found
 
 
+@partial(
+    ClusterCheck,
+    name="namespaces-left",
+    summary="namespaces of trainings that ended long ago are still there",
+    needs={"inventory", "trainings"},
+    parameters={"days": 1.0, "above": 20.0},
+    kinds={"namespaces"},
+)
 def namespaces_left(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return one sample if more than `above` namespaces of trainings stay that ended over `days` ago: how many."""
     assert not isinstance(inputs.inventory, Blind)
@@ -45,6 +60,13 @@ def namespaces_left(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequen
     return [Sample(labels=Labels({"component": "apiserver"}), value=len(left), texts=(text,))]
 
 
+@partial(
+    ClusterCheck,
+    name="namespaces-not-ending",
+    summary="a namespace was deleted long ago and is still there",
+    parameters={"minutes": 15.0},
+    kinds={"namespaces"},
+)
 def namespaces_not_ending(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each namespace that was deleted over `minutes` ago and is still there: for how many seconds.
 
@@ -71,26 +93,4 @@ def namespaces_not_ending(inputs: CheckInput, parameters: Mapping[str, Any]) -> 
     return sorted(found, key=lambda sample: sample.labels["namespace"])
 
 
-CHECKS = (
-    ClusterCheck(
-        name="namespaces-not-ending",
-        summary="a namespace was deleted long ago and is still there",
-        run=namespaces_not_ending,
-        parameters={"minutes": 15.0},
-        kinds=frozenset({"namespaces"}),
-    ),
-    ClusterCheck(
-        name="load-balancer-pending",
-        summary="a Service of type LoadBalancer has no address",
-        run=load_balancer_pending,
-        kinds=frozenset({"services"}),
-    ),
-    ClusterCheck(
-        name="namespaces-left",
-        summary="namespaces of trainings that ended long ago are still there",
-        needs=frozenset({"inventory", "trainings"}),
-        run=namespaces_left,
-        parameters={"days": 1.0, "above": 20.0},
-        kinds=frozenset({"namespaces"}),
-    ),
-)
+CHECKS = (namespaces_not_ending, load_balancer_pending, namespaces_left)

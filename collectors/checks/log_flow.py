@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck
@@ -22,6 +23,13 @@ BEFORE = LogQuery(by=("node",), over=timedelta(hours=6))  # a node that never sh
 _ALL = 0.5  # of the nodes of one kind that ship; above it, each of them should, however long it has not
 
 
+@partial(
+    ClusterCheck,
+    name="logs-missing",
+    summary="a ready node's log lines do not arrive any more",
+    needs={"inventory", "logs"},
+    logs=(NOW, BEFORE),
+)
 def silent(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each ready node without a line in 15 minutes that had some before; the value is 1.
 
@@ -80,12 +88,4 @@ def _alike(nodes: Mapping[str, Node]) -> Iterator[set[str]]:
     yield nodes.keys() - with_gpus
 
 
-CHECKS = (
-    ClusterCheck(
-        name="logs-missing",
-        summary="a ready node's log lines do not arrive any more",
-        needs=frozenset({"inventory", "logs"}),
-        run=silent,
-        logs=(NOW, BEFORE),
-    ),
-)
+CHECKS = (silent,)

@@ -1,6 +1,7 @@
 """Checks of what is placed on nodes: too many pods, limits far above what there is, GPUs idle while a gang waits."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
@@ -18,6 +19,12 @@ from collectors.trainings.training import Training, TrainingState
 _COMMITTED = ("cpu", "memory")
 
 
+@partial(
+    ClusterCheck,
+    name="pods-near-limit",
+    summary="a node has nearly as many pods as its kubelet allows",
+    parameters={"share": 0.95},
+)
 def pods_near_limit(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each node with more than `share` of the pods that its kubelet takes: the share."""
     assert not isinstance(inputs.inventory, Blind)
@@ -33,6 +40,12 @@ def pods_near_limit(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
             yield Sample(labels=Labels({"node": name}), value=count / limit, texts=(text,))
 
 
+@partial(
+    ClusterCheck,
+    name="node-overcommitted",
+    summary="the limits of a node's pods exceed its CPUs or its memory by a large factor",
+    parameters={"cpu": 3.0, "memory": 1.5},
+)
 def overcommitted(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each node and resource whose pods' limits exceed it by more than this factor: the factor."""
     assert not isinstance(inputs.inventory, Blind)
@@ -55,6 +68,12 @@ def overcommitted(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
                 yield Sample(labels=labels, value=ratio, texts=(text,))
 
 
+@partial(
+    ClusterCheck,
+    name="nodes-idle-while-waiting",
+    summary="GPU nodes are idle while a training of several tasks waits",
+    needs={"inventory", "trainings"},
+)
 def idle_while_waiting(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each training of several tasks that waits while GPU nodes are idle: how many nodes.
 
@@ -173,23 +192,4 @@ def _of(quantities: Quantities | None, resource: str) -> float:
     return parse_quantity(quantities[resource]) if quantities and resource in quantities else 0
 
 
-CHECKS = (
-    ClusterCheck(
-        name="pods-near-limit",
-        summary="a node has nearly as many pods as its kubelet allows",
-        run=pods_near_limit,
-        parameters={"share": 0.95},
-    ),
-    ClusterCheck(
-        name="node-overcommitted",
-        summary="the limits of a node's pods exceed its CPUs or its memory by a large factor",
-        run=overcommitted,
-        parameters={"cpu": 3.0, "memory": 1.5},
-    ),
-    ClusterCheck(
-        name="nodes-idle-while-waiting",
-        summary="GPU nodes are idle while a training of several tasks waits",
-        needs=frozenset({"inventory", "trainings"}),
-        run=idle_while_waiting,
-    ),
-)
+CHECKS = (pods_near_limit, overcommitted, idle_while_waiting)

@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
@@ -30,6 +31,12 @@ _FAULT = re.compile(
 )
 
 
+@partial(
+    ClusterCheck,
+    name="node-condition",
+    summary="a node has a condition that reports a problem",
+    parameters={"conditions": "DiskPressure MemoryPressure PIDPressure"},
+)
 def has_condition(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each node and condition that is True, with its reason and message: for how many seconds.
 
@@ -50,6 +57,11 @@ def has_condition(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence
     return found
 
 
+@partial(
+    ClusterCheck,
+    name="node-problem",
+    summary="a problem detector reports a problem of a node in a condition of any type",
+)
 def has_problem(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each node and condition, of whatever type, that reports a problem: for how many seconds.
 
@@ -83,6 +95,19 @@ def has_problem(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
         yield Sample(labels=Labels({"node": name, "condition": shown}), value=seconds, texts=(text,))
 
 
+@partial(
+    ClusterCheck,
+    name="node-events",
+    summary="events of one kind repeat on a node or its pods",
+    parameters={
+        "reasons": "FailedCreatePodSandBox FailedKillPod ContainerGCFailed",
+        "match": "",
+        "but_not": "",
+        "over_minutes": 10.0,
+        "above": 4.0,
+    },
+    kinds={"events"},
+)
 def has_events(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each node with more than `above` of these events in the last minutes: how many.
 
@@ -130,29 +155,4 @@ def _node_of(event: Event, inventory: Inventory) -> str:
     return event.source.host or (pod.spec.node_name if pod else "")
 
 
-CHECKS = (
-    ClusterCheck(
-        name="node-condition",
-        summary="a node has a condition that reports a problem",
-        run=has_condition,
-        parameters={"conditions": "DiskPressure MemoryPressure PIDPressure"},
-    ),
-    ClusterCheck(
-        name="node-problem",
-        summary="a problem detector reports a problem of a node in a condition of any type",
-        run=has_problem,
-    ),
-    ClusterCheck(
-        name="node-events",
-        summary="events of one kind repeat on a node or its pods",
-        run=has_events,
-        parameters={
-            "reasons": "FailedCreatePodSandBox FailedKillPod ContainerGCFailed",
-            "match": "",
-            "but_not": "",
-            "over_minutes": 10.0,
-            "above": 4.0,
-        },
-        kinds=frozenset({"events"}),
-    ),
-)
+CHECKS = (has_condition, has_problem, has_events)

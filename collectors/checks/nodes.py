@@ -1,6 +1,7 @@
 """Checks of nodes: not ready, missing GPUs, forgotten cordons."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
@@ -15,6 +16,7 @@ CORDONED_BY = "yardmaster.io/cordoned-by"  # an annotation: who cordoned it, if 
 _LABEL, _RESOURCE = "nvidia.com/gpu.count", "nvidia.com/gpu"
 
 
+@partial(ClusterCheck, name="node-not-ready", summary="a node's Ready condition is False or Unknown")
 def not_ready(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each node whose Ready condition is not True, with the kubelet's reason and message.
 
@@ -37,6 +39,11 @@ def not_ready(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sa
     return found
 
 
+@partial(
+    ClusterCheck,
+    name="gpus-missing",
+    summary="GPUs of a node are out of service: allocatable is below capacity",
+)
 def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each node and GPU resource whose allocatable is below its capacity: how many are missing.
 
@@ -72,6 +79,11 @@ def _out(node: str, resource: str, count: float, usable: float, every: float) ->
     return Sample(labels=Labels({"node": node, "resource": resource}), value=count, texts=(text,))
 
 
+@partial(
+    ClusterCheck,
+    name="cordons-forgotten",
+    summary="a node with GPUs is cordoned, and no lease says who wants that and for how long",
+)
 def cordons_forgotten(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each ready node with GPUs that somebody cordoned without a lease: how many GPUs.
 
@@ -100,20 +112,4 @@ def _unregistered(name: str, inventory: Inventory) -> int:
     return int(number) if number.isdigit() and not inventory.nvidia_gpus_on(name) else 0
 
 
-CHECKS = (
-    ClusterCheck(
-        name="node-not-ready",
-        summary="a node's Ready condition is False or Unknown",
-        run=not_ready,
-    ),
-    ClusterCheck(
-        name="gpus-missing",
-        summary="GPUs of a node are out of service: allocatable is below capacity",
-        run=gpus_missing,
-    ),
-    ClusterCheck(
-        name="cordons-forgotten",
-        summary="a node with GPUs is cordoned, and no lease says who wants that and for how long",
-        run=cordons_forgotten,
-    ),
-)
+CHECKS = (not_ready, gpus_missing, cordons_forgotten)

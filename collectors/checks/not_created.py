@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
@@ -27,6 +28,13 @@ _KINDS: Mapping[str, ResourceKind[Any]] = {
 _WEBHOOK = re.compile(r'failed calling (?:admission )?webhook "([^"]{1,200})"')
 
 
+@partial(
+    ClusterCheck,
+    name="pods-not-created",
+    summary="pods of a workload are refused: by a quota, a policy or a webhook",
+    needs={"inventory", "trainings"},
+    kinds={EVENTS.name, *(kind.name for kind in _KINDS.values())},
+)
 def not_created(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each training and workload whose pods were lately refused: how often, and why.
 
@@ -83,12 +91,4 @@ def _labels(about: str, trainings: Mapping[str, str], inventory: Inventory) -> L
     return Labels({"namespace": namespace, "workload": name, "workload_type": shown_kind(kind)})
 
 
-CHECKS = (
-    ClusterCheck(
-        name="pods-not-created",
-        summary="pods of a workload are refused: by a quota, a policy or a webhook",
-        needs=frozenset({"inventory", "trainings"}),
-        run=not_created,
-        kinds=frozenset({EVENTS.name, *(kind.name for kind in _KINDS.values())}),
-    ),
-)
+CHECKS = (not_created,)

@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
@@ -48,6 +49,14 @@ _OF_NODE = re.compile(
 _REPEATED = 5
 
 
+@partial(
+    ClusterCheck,
+    name="pods-not-running",
+    summary="pods of a training, or with GPUs, have a node and do not run: `problem` says why",
+    needs={"inventory", "trainings"},
+    parameters={"problem": "ready"},
+    kinds={EVENTS.name},
+)
 def not_running(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each training and workload with pods that have a node and this problem: how many pods.
 
@@ -195,13 +204,4 @@ def _text(pod: Pod, problem: str, inventory: Inventory) -> str:
     )
 
 
-CHECKS = (
-    ClusterCheck(
-        name="pods-not-running",
-        summary="pods of a training, or with GPUs, have a node and do not run: `problem` says why",
-        needs=frozenset({"inventory", "trainings"}),
-        run=not_running,
-        parameters={"problem": "ready"},
-        kinds=frozenset({EVENTS.name}),
-    ),
-)
+CHECKS = (not_running,)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
@@ -23,6 +24,12 @@ _IMAGES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+@partial(
+    ClusterCheck,
+    name="metrics-lost",
+    summary="metrics that rules need had series in the last 14 days, and have none now",
+    needs={"missing"},
+)
 def lost_metrics(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each exporter whose metrics rules relied on, and that are gone: how many rules see nothing.
 
@@ -40,6 +47,12 @@ def lost_metrics(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence
     return found
 
 
+@partial(
+    ClusterCheck,
+    name="metrics-never-there",
+    summary="the cluster runs a component whose metrics the rules need, and Prometheus never had them",
+    needs={"inventory", "missing"},
+)
 def metrics_never_there(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each exporter that the cluster shows should be scraped, and never was: how many rules wait.
 
@@ -112,17 +125,4 @@ def _is_ceph(driver: str) -> bool:
     return driver.endswith(("rbd.csi.ceph.com", "cephfs.csi.ceph.com"))
 
 
-CHECKS = (
-    ClusterCheck(
-        name="metrics-lost",
-        summary="metrics that rules need had series in the last 14 days, and have none now",
-        needs=frozenset({"missing"}),
-        run=lost_metrics,
-    ),
-    ClusterCheck(
-        name="metrics-never-there",
-        summary="the cluster runs a component whose metrics the rules need, and Prometheus never had them",
-        needs=frozenset({"inventory", "missing"}),
-        run=metrics_never_there,
-    ),
-)
+CHECKS = (lost_metrics, metrics_never_there)

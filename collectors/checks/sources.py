@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck
@@ -10,6 +11,12 @@ from collectors.facts.results import Sample
 from collectors.facts.sentences import sentence
 
 
+@partial(
+    ClusterCheck,
+    name="source-blind",
+    summary="a source does not answer, or only partially",
+    needs={"sources"},
+)
 def blind_sources(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each blind source: for how many seconds, and the reason."""
     return [
@@ -23,6 +30,12 @@ def blind_sources(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequenc
     ]
 
 
+@partial(
+    ClusterCheck,
+    name="rule-blind",
+    summary="a rule's query gets no complete result, although its source is healthy",
+    needs={"sources"},
+)
 def blind_rules(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each rule that is blind although its source is healthy."""
     return [
@@ -33,6 +46,12 @@ def blind_rules(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[
     ]
 
 
+@partial(
+    ClusterCheck,
+    name="clock-set",
+    summary="the wall clock of Yardmaster's machine was set by more than 5 minutes",
+    needs=set(),
+)
 def clock_set(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample after a clock step of more than 5 minutes: its seconds."""
     if (step := inputs.clock_step) is None:
@@ -44,23 +63,4 @@ def clock_set(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sa
     return [Sample(labels=labels, value=round(abs(step.by.total_seconds())), texts=(text,))]
 
 
-CHECKS = (
-    ClusterCheck(
-        name="clock-set",
-        summary="the wall clock of Yardmaster's machine was set by more than 5 minutes",
-        needs=frozenset(),
-        run=clock_set,
-    ),
-    ClusterCheck(
-        name="source-blind",
-        summary="a source does not answer, or only partially",
-        needs=frozenset({"sources"}),
-        run=blind_sources,
-    ),
-    ClusterCheck(
-        name="rule-blind",
-        summary="a rule's query gets no complete result, although its source is healthy",
-        needs=frozenset({"sources"}),
-        run=blind_rules,
-    ),
-)
+CHECKS = (clock_set, blind_sources, blind_rules)

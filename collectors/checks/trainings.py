@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck
@@ -16,6 +17,7 @@ from collectors.trainings.ranks import problem_of
 from collectors.trainings.training import Rank, Training, TrainingState
 
 
+@partial(ClusterCheck, name="training-pending", summary="a training waits for resources", needs={"trainings"})
 def pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each queued training: for how many seconds, and the reason from the scheduler."""
     assert not isinstance(inputs.trainings, Blind)
@@ -30,6 +32,13 @@ def pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Samp
     ]
 
 
+@partial(
+    ClusterCheck,
+    name="training-half-placed",
+    summary="some tasks of a training hold GPUs, and others have no node",
+    needs={"trainings"},
+    parameters={"minutes": 10.0},
+)
 def half_placed(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each training of which some tasks hold GPUs while others have no node: how many GPUs.
 
@@ -58,6 +67,13 @@ def half_placed(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[S
     return found
 
 
+@partial(
+    ClusterCheck,
+    name="training-failed",
+    summary="a training failed within the last minutes",
+    needs={"trainings"},
+    parameters={"minutes": 30.0},
+)
 def failed(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each training that failed within `minutes`: how many of its tasks ended with an error.
 
@@ -97,6 +113,12 @@ def _waited(training: Training, at: datetime) -> float:
     return (at - training.created).total_seconds() if training.created else 0
 
 
+@partial(
+    ClusterCheck,
+    name="gpu-workload-pending",
+    summary="pods of a workload with GPUs that is not a training have no node",
+    needs={"inventory", "trainings"},
+)
 def workloads_pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """Return a sample for each workload with GPUs, of any kind but trainings, that has pods without a node.
 
@@ -135,31 +157,4 @@ def _waiting_text(pods: Sequence[Pod]) -> str:
     return listed((count, reason), ";") if reason else count
 
 
-CHECKS = (
-    ClusterCheck(
-        name="gpu-workload-pending",
-        summary="pods of a workload with GPUs that is not a training have no node",
-        needs=frozenset({"inventory", "trainings"}),
-        run=workloads_pending,
-    ),
-    ClusterCheck(
-        name="training-half-placed",
-        summary="some tasks of a training hold GPUs, and others have no node",
-        needs=frozenset({"trainings"}),
-        run=half_placed,
-        parameters={"minutes": 10.0},
-    ),
-    ClusterCheck(
-        name="training-failed",
-        summary="a training failed within the last minutes",
-        needs=frozenset({"trainings"}),
-        run=failed,
-        parameters={"minutes": 30.0},
-    ),
-    ClusterCheck(
-        name="training-pending",
-        summary="a training waits for resources",
-        needs=frozenset({"trainings"}),
-        run=pending,
-    ),
-)
+CHECKS = (workloads_pending, half_placed, failed, pending)

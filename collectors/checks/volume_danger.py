@@ -5,6 +5,7 @@ find no file system on it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
@@ -23,6 +24,12 @@ _LABELS = {"DaemonSet": "daemonset", "Deployment": "deployment", "StatefulSet": 
 _KINDS = frozenset({PERSISTENT_VOLUME_CLAIMS.name, PERSISTENT_VOLUMES.name, VOLUME_ATTACHMENTS.name})
 
 
+@partial(
+    ClusterCheck,
+    name="private-host-mounts",
+    summary="a workload mounts the host's root privately, which keeps volumes busy",
+    kinds=_KINDS,
+)
 def private_host_mounts(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each workload that mounts the host's root privately: on how many nodes it runs.
 
@@ -44,6 +51,12 @@ def private_host_mounts(inputs: CheckInput, _parameters: Mapping[str, Any]) -> F
         yield Sample(labels=labels, value=len(on), texts=(text,))
 
 
+@partial(
+    ClusterCheck,
+    name="volume-used-twice",
+    summary="an image is written while another node or claim uses it",
+    kinds=_KINDS,
+)
 def used_twice(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each image with a writer and another user: how many nodes hold it, and who uses it."""
     assert not isinstance(inputs.inventory, Blind)
@@ -55,6 +68,13 @@ def used_twice(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
             yield Sample(labels=labels, value=len(use.nodes), texts=(_users(use),))
 
 
+@partial(
+    ClusterCheck,
+    name="node-in-danger",
+    summary="a node meets one of the conditions under which a volume is formatted: `part` says which",
+    parameters={"part": "private-mount"},
+    kinds=_KINDS,
+)
 def node_in_danger(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each node with this part of the danger; the value is the number of pods or images.
 
@@ -118,24 +138,4 @@ def _users(use: VolumeUse) -> str:
     return listed([*users[:6], *held[:6]])
 
 
-CHECKS = (
-    ClusterCheck(
-        name="private-host-mounts",
-        summary="a workload mounts the host's root privately, which keeps volumes busy",
-        run=private_host_mounts,
-        kinds=_KINDS,
-    ),
-    ClusterCheck(
-        name="volume-used-twice",
-        summary="an image is written while another node or claim uses it",
-        run=used_twice,
-        kinds=_KINDS,
-    ),
-    ClusterCheck(
-        name="node-in-danger",
-        summary="a node meets one of the conditions under which a volume is formatted: `part` says which",
-        run=node_in_danger,
-        parameters={"part": "private-mount"},
-        kinds=_KINDS,
-    ),
-)
+CHECKS = (private_host_mounts, used_twice, node_in_danger)

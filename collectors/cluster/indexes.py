@@ -104,6 +104,12 @@ def controller_of(of: KubernetesObject) -> OwnerReference | None:
     return None
 
 
+def is_unowned(one: KubernetesObject, *except_by: str) -> bool:
+    """Return whether nothing else manages the object, or only one of these kinds."""
+    owner = controller_of(one)
+    return owner is None or kind_of(owner) in except_by
+
+
 def owner_of(of: KubernetesObject) -> OwnerReference | None:
     """Return the owner that manages the object, or else one of a kind that is not Kubernetes' own.
 

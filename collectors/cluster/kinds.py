@@ -94,6 +94,7 @@ def configmap(namespace: str, name: str) -> ResourceKind[objects.ConfigMap]:
     )
 
 
+_OWNED = (by_namespace, by_owner)
 NODES = _cache("/api/v1/nodes", objects.Node, is_namespaced=False)
 PODS = _cache(
     "/api/v1/pods",
@@ -111,40 +112,31 @@ STORAGE_CLASSES = _cache("/apis/storage.k8s.io/v1/storageclasses", objects.Stora
 VOLUME_ATTACHMENTS = _cache(
     "/apis/storage.k8s.io/v1/volumeattachments", objects.VolumeAttachment, is_namespaced=False
 )
-DEPLOYMENTS = _cache("/apis/apps/v1/deployments", objects.Deployment, indexes=(by_namespace, by_owner))
+DEPLOYMENTS = _cache("/apis/apps/v1/deployments", objects.Deployment, indexes=_OWNED)
 REPLICASETS = _cache("/apis/apps/v1/replicasets", objects.ReplicaSet, indexes=(by_owner,))
-STATEFULSETS = _cache(
-    "/apis/apps/v1/statefulsets", objects.StatefulSet, indexes=(by_namespace, by_owner, by_leader)
-)
+STATEFULSETS = _cache("/apis/apps/v1/statefulsets", objects.StatefulSet, indexes=(*_OWNED, by_leader))
 DAEMONSETS = _cache("/apis/apps/v1/daemonsets", objects.DaemonSet)
-JOBS = _cache("/apis/batch/v1/jobs", objects.Job, indexes=(by_namespace, by_owner))
-JOBSETS = _cache("/apis/jobset.x-k8s.io/v1alpha2/jobsets", objects.JobSet, indexes=(by_namespace, by_owner))
-PYTORCHJOBS = _cache(
-    "/apis/kubeflow.org/v1/pytorchjobs", objects.PyTorchJob, indexes=(by_namespace, by_owner)
-)
-TFJOBS = _cache("/apis/kubeflow.org/v1/tfjobs", objects.TFJob, indexes=(by_namespace, by_owner))
-MPIJOBS = _cache("/apis/kubeflow.org/v1/mpijobs", objects.MPIJob, indexes=(by_namespace, by_owner))
+JOBS = _cache("/apis/batch/v1/jobs", objects.Job, indexes=_OWNED)
+JOBSETS = _cache("/apis/jobset.x-k8s.io/v1alpha2/jobsets", objects.JobSet, indexes=_OWNED)
+PYTORCHJOBS = _cache("/apis/kubeflow.org/v1/pytorchjobs", objects.PyTorchJob, indexes=_OWNED)
+TFJOBS = _cache("/apis/kubeflow.org/v1/tfjobs", objects.TFJob, indexes=_OWNED)
+MPIJOBS = _cache("/apis/kubeflow.org/v1/mpijobs", objects.MPIJob, indexes=_OWNED)
 MPIJOBS_V2BETA1 = _cache(
     "/apis/kubeflow.org/v2beta1/mpijobs",
     objects.MPIJobOfMPIOperator,
     name="mpijobs.v2beta1.kubeflow.org",
-    indexes=(by_namespace, by_owner),
+    indexes=_OWNED,
 )
-TRAINJOBS = _cache(
-    "/apis/trainer.kubeflow.org/v1alpha1/trainjobs", objects.TrainJob, indexes=(by_namespace, by_owner)
-)
+TRAINJOBS = _cache("/apis/trainer.kubeflow.org/v1alpha1/trainjobs", objects.TrainJob, indexes=_OWNED)
 TRAINING_RUNTIMES = _cache("/apis/trainer.kubeflow.org/v1alpha1/trainingruntimes", objects.TrainingRuntime)
 CLUSTER_TRAINING_RUNTIMES = _cache(
     "/apis/trainer.kubeflow.org/v1alpha1/clustertrainingruntimes",
     objects.ClusterTrainingRuntime,
     is_namespaced=False,
 )
-RAYJOBS = _cache("/apis/ray.io/v1/rayjobs", objects.RayJob, indexes=(by_namespace, by_owner))
+RAYJOBS = _cache("/apis/ray.io/v1/rayjobs", objects.RayJob, indexes=_OWNED)
 VCJOBS = _cache(
-    "/apis/batch.volcano.sh/v1alpha1/jobs",
-    objects.VolcanoJob,
-    name="jobs.batch.volcano.sh",
-    indexes=(by_namespace, by_owner),
+    "/apis/batch.volcano.sh/v1alpha1/jobs", objects.VolcanoJob, name="jobs.batch.volcano.sh", indexes=_OWNED
 )
 KUEUE_WORKLOADS = _cache(
     "/apis/kueue.x-k8s.io/v1beta2/workloads",

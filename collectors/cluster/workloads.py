@@ -90,6 +90,12 @@ class JobSpec(ApiStruct, frozen=True):
     active_deadline_seconds: int | None = None
     template: PodTemplateSpec = PodTemplateSpec()
 
+    @property
+    def parallel_tasks(self) -> int:
+        """How many pods a Job runs at the same time."""
+        parallel = 1 if self.parallelism is None else self.parallelism
+        return parallel if self.completions is None else min(parallel, self.completions)
+
 
 class JobStatus(ApiStruct, frozen=True):
     ready: int = 0

@@ -2,22 +2,14 @@
 
 from datetime import datetime
 
+from collectors.cluster.conditions import condition_text, true_condition
 from collectors.cluster.gpu_claims import GpuClaims
-from collectors.cluster.indexes import workload_of
+from collectors.cluster.indexes import is_unowned, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import JOBS
 from collectors.cluster.objects import Job
 from collectors.trainings.ranks import pods_by_index
-from collectors.trainings.reading_kind import (
-    Owned,
-    ReadingKind,
-    RolePods,
-    TrainingPart,
-    condition_text,
-    is_unowned,
-    parallel_tasks,
-    true_condition,
-)
+from collectors.trainings.reading_kind import Owned, ReadingKind, RolePods, TrainingPart
 from collectors.trainings.retries import job_retries
 from collectors.trainings.training import ROLE_KEYS, TrainingState, annotation_of
 
@@ -36,7 +28,7 @@ def _pods(job: Job, inventory: Inventory) -> Owned:
 def _part(job: Job, pods: Owned, claims: GpuClaims) -> TrainingPart:
     tasks = RolePods(
         role=annotation_of(job.metadata, ROLE_KEYS) or "worker",
-        replicas=parallel_tasks(job.spec),
+        replicas=job.spec.parallel_tasks,
         gpus=sum(claims.of_spec(job.spec.template.spec).values()),
         pods=pods_by_index(pods),
     )

@@ -1,19 +1,13 @@
 """Trainings as JobSets: each replicated Job is a role. Source: `jobset.x-k8s.io/v1alpha2`, JobSet 0.12."""
 
 from collectors.cluster.base import Condition
+from collectors.cluster.conditions import condition_text, true_condition
 from collectors.cluster.gpu_claims import GpuClaims
-from collectors.cluster.indexes import by_owner, workload_of
+from collectors.cluster.indexes import by_owner, is_unowned, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import JOBS, JOBSETS
 from collectors.cluster.objects import Job, JobSet
-from collectors.trainings.reading_kind import (
-    Owned,
-    ReadingKind,
-    TrainingPart,
-    condition_text,
-    is_unowned,
-    true_condition,
-)
+from collectors.trainings.reading_kind import Owned, ReadingKind, TrainingPart
 from collectors.trainings.replicated_jobs import (
     end_by_jobs,
     gpus_of_role,

@@ -5,22 +5,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
+from collectors.cluster.conditions import condition_text, true_condition
 from collectors.cluster.gpu_claims import GpuClaims
-from collectors.cluster.indexes import workload_of
+from collectors.cluster.indexes import is_unowned, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import ResourceKind
 from collectors.cluster.objects import Pod
 from collectors.cluster.operator_jobs import OperatorJob, OperatorJobStatus, ReplicaSpec
 from collectors.trainings.ranks import pods_by_index
-from collectors.trainings.reading_kind import (
-    Owned,
-    ReadingKind,
-    RolePods,
-    TrainingPart,
-    condition_text,
-    is_unowned,
-    true_condition,
-)
+from collectors.trainings.reading_kind import Owned, ReadingKind, RolePods, TrainingPart
 from collectors.trainings.training import TrainingState
 
 T = TypeVar("T", bound=OperatorJob)

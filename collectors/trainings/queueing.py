@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from collectors.cluster.base import ObjectMeta
+from collectors.cluster.conditions import condition_text
 from collectors.cluster.kueue_workloads import KueueWorkload
 from collectors.facts.sentences import listed, sentence
-from collectors.trainings.reading_kind import TrainingPart, condition_text
+from collectors.trainings.reading_kind import TrainingPart
 
 QUEUE_NAME = "kueue.x-k8s.io/queue-name"  # the label of what Kueue manages, with the LocalQueue
 PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"  # the label with the WorkloadPriorityClass

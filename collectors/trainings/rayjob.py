@@ -5,7 +5,7 @@ operator deletes all other pods of a job that has ended.
 """
 
 from collectors.cluster.gpu_claims import GpuClaims
-from collectors.cluster.indexes import workload_of
+from collectors.cluster.indexes import is_unowned, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import JOBS, RAYJOBS
 from collectors.cluster.objects import Pod, RayJob
@@ -14,7 +14,7 @@ from collectors.cluster.workloads import PodTemplateSpec
 from collectors.facts.sentences import listed
 from collectors.facts.workload_keys import workload_key
 from collectors.trainings.ranks import pods_by_index
-from collectors.trainings.reading_kind import Owned, ReadingKind, RolePods, TrainingPart, is_unowned
+from collectors.trainings.reading_kind import Owned, ReadingKind, RolePods, TrainingPart
 from collectors.trainings.training import TrainingState
 
 _CLUSTER = "RayCluster.ray.io"

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from collectors.cluster.base import Condition, KubernetesObject, ObjectMeta
+from collectors.cluster.base import KubernetesObject, ObjectMeta
 from collectors.cluster.gpu_claims import GpuClaims
-from collectors.cluster.indexes import controller_of, kind_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import NAMESPACES, ResourceKind
 from collectors.cluster.objects import Pod
-from collectors.cluster.workloads import JobSpec
 from collectors.trainings.retries import Retries
 from collectors.trainings.training import TrainingState
 
@@ -98,24 +96,3 @@ class ReadingKind(Generic[T]):
     def needs(self) -> tuple[ResourceKind[Any], ...]:
         """The cached kinds without which not all trainings of this kind are known."""
         return (self.objects, *self.others, NAMESPACES)
-
-
-def is_unowned(one: KubernetesObject, *except_by: str) -> bool:
-    """Return whether nothing else manages the object, or only one of these kinds."""
-    owner = controller_of(one)
-    return owner is None or kind_of(owner) in except_by
-
-
-def parallel_tasks(spec: JobSpec) -> int:
-    """Return how many pods a Job runs at the same time."""
-    parallel = 1 if spec.parallelism is None else spec.parallelism
-    return parallel if spec.completions is None else min(parallel, spec.completions)
-
-
-def true_condition(conditions: tuple[Condition, ...] | None, *types: str) -> Condition | None:
-    """Return the first condition of one of these types that holds."""
-    return next((one for one in conditions or () if one.type in types and one.status == "True"), None)
-
-
-def condition_text(condition: Condition) -> str:
-    return ": ".join(part for part in (condition.reason, condition.message) if part)

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 
 from collectors.cluster.base import Condition
+from collectors.cluster.conditions import condition_text
 from collectors.cluster.gpu_claims import GpuClaims
 from collectors.cluster.indexes import controller_of
 from collectors.cluster.objects import Job, Pod
@@ -11,7 +12,7 @@ from collectors.cluster.workloads import ReplicatedJob
 from collectors.facts.sentences import sentence
 from collectors.trainings.job import job_end
 from collectors.trainings.ranks import pods_by_index
-from collectors.trainings.reading_kind import Owned, RolePods, condition_text, parallel_tasks
+from collectors.trainings.reading_kind import Owned, RolePods
 from collectors.trainings.training import TrainingState
 
 _ROLE, _JOB = "jobset.sigs.k8s.io/replicatedjob-name", "jobset.sigs.k8s.io/job-index"
@@ -37,7 +38,7 @@ def replicated_roles(
 def _role(role: ReplicatedJob, pods: list[Pod], claims: GpuClaims) -> RolePods:
     """Read one role. Its tasks are numbered through all of its Jobs, each of which has room for every pod it has."""
     spec = role.template.spec
-    of_each = parallel_tasks(spec)
+    of_each = spec.parallel_tasks
     by_job: dict[int, list[Pod]] = defaultdict(list)
     for pod in pods:
         number = _NUMBER.fullmatch(_label(pod, _JOB))

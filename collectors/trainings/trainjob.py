@@ -7,8 +7,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 from collectors.cluster.base import Condition, KubernetesObject
+from collectors.cluster.conditions import condition_text, true_condition
 from collectors.cluster.gpu_claims import GpuClaims
-from collectors.cluster.indexes import by_owner, workload_of
+from collectors.cluster.indexes import by_owner, is_unowned, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import (
     CLUSTER_TRAINING_RUNTIMES,
@@ -27,15 +28,7 @@ from collectors.cluster.objects import (
 )
 from collectors.cluster.workloads import ReplicatedJob
 from collectors.facts.sentences import sentence
-from collectors.trainings.reading_kind import (
-    Owned,
-    ReadingKind,
-    RolePods,
-    TrainingPart,
-    condition_text,
-    is_unowned,
-    true_condition,
-)
+from collectors.trainings.reading_kind import Owned, ReadingKind, RolePods, TrainingPart
 from collectors.trainings.replicated_jobs import (
     end_by_jobs,
     jobs_among,

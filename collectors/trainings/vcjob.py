@@ -1,13 +1,13 @@
 """Trainings as Jobs of Volcano: each task is a role, and the Job owns its pods itself. Source: Volcano 1.15."""
 
 from collectors.cluster.gpu_claims import GpuClaims
-from collectors.cluster.indexes import workload_of
+from collectors.cluster.indexes import is_unowned, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import VCJOBS
 from collectors.cluster.objects import Pod, VolcanoJob
 from collectors.cluster.volcano_jobs import VolcanoTask
 from collectors.facts.sentences import counted, listed
-from collectors.trainings.reading_kind import Owned, ReadingKind, RolePods, TrainingPart, is_unowned
+from collectors.trainings.reading_kind import Owned, ReadingKind, RolePods, TrainingPart
 from collectors.trainings.training import TrainingState
 
 TASK, TASK_NUMBER = "volcano.sh/task-spec", "volcano.sh/task-index"  # annotations of its pods

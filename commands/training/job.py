@@ -11,7 +11,6 @@ from collectors.cluster.kinds import JOBS
 from collectors.cluster.objects import Job
 from collectors.facts.sentences import sentence
 from collectors.trainings.job import job_end
-from collectors.trainings.reading_kind import parallel_tasks
 from commands.execution.object_refs import ObjectRef
 from commands.execution.preconditions import Precondition
 from commands.execution.steps import Create, Patch, Running, Step
@@ -113,7 +112,7 @@ def _refusal(spec: TrainingSpec) -> str:
 
 
 def _workers(job: Job) -> int:
-    return parallel_tasks(job.spec)
+    return job.spec.parallel_tasks
 
 
 def _not_scaled(job: Job) -> str:

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from collectors.cluster.conditions import true_condition
 from collectors.cluster.kueue_workloads import KueueWorkload
 from collectors.cluster.resources import gpu_resource, parse_quantity
 from collectors.facts.sentences import listed, sentence
-from collectors.trainings.reading_kind import true_condition
 from collectors.trainings.wait_reasons import WaitKind, WaitReason
 
 Reserved = Mapping[tuple[str, str], float]  # by flavor and resource

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from collectors.cluster.conditions import true_condition
 from collectors.cluster.indexes import by_managed
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import KUEUE_WORKLOADS
 from collectors.cluster.kueue_workloads import KueueWorkload
 from collectors.cluster.resources import gpu_resource, parse_quantity
 from collectors.facts.sentences import sentence
-from collectors.trainings.reading_kind import true_condition
 from collectors.trainings.training import Training, TrainingState
 from commands.training.kueue_quota import cohort_of, gpu_quotas, is_finished, most_of
 from commands.training.queue_objects import QueueObjects, Tree, queue_of_group

@@ -46,7 +46,11 @@ BLIND = Blind(source="prometheus", at=NOW, reason="it did not answer within 10 s
 
 
 def looked(
-    *answers: QueryResult,
+    most: QueryResult = NOTHING,
+    steps: QueryResult = NOTHING,
+    *,
+    engine: tuple[QueryResult, QueryResult] = (NOTHING, NOTHING),
+    memory: QueryResult = NOTHING,
     gpus: int = 2,
     resource: str = "nvidia.com/gpu",
     began: timedelta = timedelta(hours=2),
@@ -59,8 +63,8 @@ def looked(
         spec={"nodeName": "n1", "containers": [objects.gpus(gpus, resource)]},
         status={"phase": phase, "startTime": start},
     )
-    *parts, memory = answers
-    return classify_pods(objects.inventory(pod), combined(*parts), memory=memory, now=NOW, after=WINDOW)
+    answer = combined(most, steps, *engine)
+    return classify_pods(objects.inventory(pod), answer, memory=memory, now=NOW, after=WINDOW)
 
 
 def combined(*parts: QueryResult) -> Seen:
@@ -76,89 +80,65 @@ def combined(*parts: QueryResult) -> Seen:
 
 
 ALL = float(STEPS)
+EVERY_STEP = rows(("a", ALL), instance="7")
 
 
 @pytest.mark.parametrize(
     ("look", "activity"),
     [
         pytest.param(
-            looked(rows(("a", 0), ("b", 0)), rows(("a", ALL), ("b", ALL)), NOTHING, NOTHING, NOTHING),
+            looked(rows(("a", 0), ("b", 0)), rows(("a", ALL), ("b", ALL))),
             Activity.IDLE,
             id="both were idle, without gaps",
         ),
         pytest.param(
-            looked(rows(("a", 0), ("b", 1)), rows(("a", ALL), ("b", ALL)), NOTHING, NOTHING, NOTHING),
+            looked(rows(("a", 0), ("b", 1)), rows(("a", ALL), ("b", ALL))),
             Activity.BUSY,
             id="one was at one percent once",
         ),
         pytest.param(
-            looked(rows(("a", 0), ("b", 0)), rows(("a", ALL), ("b", ALL - 2)), NOTHING, NOTHING, NOTHING),
+            looked(rows(("a", 0), ("b", 0)), rows(("a", ALL), ("b", ALL - 2))),
             Activity.UNKNOWN,
             id="one has a gap of two minutes",
         ),
         pytest.param(
-            looked(rows(("a", 0), ("b", 0)), rows(("a", ALL), ("b", ALL - 1)), NOTHING, NOTHING, NOTHING),
+            looked(rows(("a", 0), ("b", 0)), rows(("a", ALL), ("b", ALL - 1))),
             Activity.IDLE,
             id="the window's edge may fall between two samples",
         ),
         pytest.param(
-            looked(rows(("a", 0)), rows(("a", ALL)), NOTHING, NOTHING, NOTHING),
+            looked(rows(("a", 0)), rows(("a", ALL))),
             Activity.UNKNOWN,
             id="one does not report",
         ),
         pytest.param(
-            looked(rows(("a", 0), ("b", float("nan"))), rows(("a", ALL), ("b", ALL)), NOTHING, NOTHING, NOTHING),
+            looked(rows(("a", 0), ("b", float("nan"))), rows(("a", ALL), ("b", ALL))),
             Activity.BUSY,
             id="NaN does not prove idleness",
         ),
-        pytest.param(looked(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING), Activity.UNKNOWN, id="no samples at all"),
+        pytest.param(looked(), Activity.UNKNOWN, id="no samples at all"),
         pytest.param(
-            looked(
-                rows(("a", 0), ("b", 0)),
-                rows(("a", ALL), ("b", ALL)),
-                NOTHING,
-                NOTHING,
-                NOTHING,
-                began=timedelta(minutes=29),
-            ),
+            looked(rows(("a", 0), ("b", 0)), rows(("a", ALL), ("b", ALL)), began=timedelta(minutes=29)),
             Activity.YOUNG,
             id="started within the window",
         ),
         pytest.param(
-            looked(
-                NOTHING,
-                NOTHING,
-                rows(("a", 0.002), instance="7"),
-                rows(("a", ALL), instance="7"),
-                NOTHING,
-                gpus=1,
-                resource=MIG,
-            ),
+            looked(engine=(rows(("a", 0.002), instance="7"), EVERY_STEP), gpus=1, resource=MIG),
             Activity.IDLE,
             id="a slice is evaluated by its engine",
         ),
         pytest.param(
-            looked(
-                NOTHING,
-                NOTHING,
-                rows(("a", 0.4), instance="7"),
-                rows(("a", ALL), instance="7"),
-                NOTHING,
-                gpus=1,
-                resource=MIG,
-            ),
+            looked(engine=(rows(("a", 0.4), instance="7"), EVERY_STEP), gpus=1, resource=MIG),
             Activity.BUSY,
             id="a busy slice",
         ),
         pytest.param(
-            looked(
-                NOTHING, NOTHING, rows(("a", 0.0), ("b", 0.0)), rows(("a", ALL), ("b", ALL)), NOTHING
-            ),
+            looked(engine=(rows(("a", 0.0), ("b", 0.0)), rows(("a", ALL), ("b", ALL)))),
             Activity.IDLE,
             id="whole GPUs with profiling fields only",
         ),
         pytest.param(
-            looked(rows(("a", 0)), rows(("a", ALL)), NOTHING, NOTHING, NOTHING, gpus=50, resource=VCUDA),
+            looked(rows(("a", 0)), rows(("a", ALL)), gpus=50, resource=VCUDA),
             Activity.IDLE,
             id="half of an idle shared card",
         ),
@@ -169,19 +149,18 @@ def test_a_gpu_is_idle_only_if_seen_idle_for_the_whole_window(look: IdleSearch, 
 
 
 def test_unknown_memory_does_not_change_the_activity() -> None:
-    look = looked(rows(("a", 0)), rows(("a", ALL)), NOTHING, NOTHING, BLIND, gpus=1)
+    look = looked(rows(("a", 0)), rows(("a", ALL)), memory=BLIND, gpus=1)
     assert look.pods[KEY].activity is Activity.IDLE
     assert look.pods[KEY].memory == 0
 
 
 def test_a_finished_pod_holds_no_gpus() -> None:
-    assert not looked(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, phase="Succeeded").pods
+    assert not looked(phase="Succeeded").pods
 
 
 def test_the_memory_of_all_gpus_of_a_pod_is_added_up() -> None:
-    look = looked(
-        rows(("a", 0), ("b", 0)), rows(("a", ALL), ("b", ALL)), NOTHING, NOTHING, rows(("a", 60), ("b", 2))
-    )
+    memory = rows(("a", 60), ("b", 2))
+    look = looked(rows(("a", 0), ("b", 0)), rows(("a", ALL), ("b", ALL)), memory=memory)
     assert look.pods[KEY].memory == 62
 
 

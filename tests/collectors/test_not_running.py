@@ -19,6 +19,6 @@ def test_what_fires_stays_beside_what_several_have_in_common() -> None:
     firing = Labels({"namespace": "vision", "pod": "b"})
     inputs = check_input(inventory(node("gpu-a01"), *PULLING), standing=(firing,))
 
-    found = samples_in(not_running(inputs, PARAMETERS))
+    found = samples_in(not_running.run(inputs, PARAMETERS))
 
     assert [sample.labels for sample in found] == [Labels({"node": "gpu-a01"}), firing]

@@ -1,6 +1,6 @@
 """The query router contains whatever goes wrong in a source or in a check: that query is blind, the others go on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -171,32 +171,27 @@ class LateSource(FailingSource):
         return Blind(source="prometheus", at=at, reason="a hole", is_lasting=True)
 
 
-async def test_a_source_that_is_back_with_a_hole_is_blind_for_a_while_and_not_for_ever() -> None:
+async def blind_after_a_return(minutes: Iterable[int]) -> list[bool]:
+    """Return whether a query is blind at these minutes after a late source was down for the last time."""
     source = LateSource(ValueError(), is_ill=True)
     router = router_of(source)
     await answers_of(router, good=GOOD)
     source.is_ill = False
-
     found = [
-        (await router.query_all({"good": GOOD}, at=NOON + count * timedelta(minutes=1)))["good"]
-        for count in range(1, 8)
+        (await router.query_all({"good": GOOD}, at=NOON + timedelta(minutes=minute)))["good"]
+        for minute in minutes
     ]
+    return [isinstance(one, Blind) for one in found]
 
-    assert [isinstance(one, Blind) for one in found] == [True, True, True, True, False, False, False]
+
+async def test_a_source_that_is_back_with_a_hole_is_blind_for_a_while_and_not_for_ever() -> None:
+    found = await blind_after_a_return(range(1, 8))
+
+    assert found == [True, True, True, True, False, False, False]
 
 
 async def test_a_clock_step_back_does_not_prolong_the_recovery() -> None:
-    source = LateSource(ValueError(), is_ill=True)
-    router = router_of(source)
-    await answers_of(router, good=GOOD)
-    source.is_ill = False
-
-    found = [
-        (await router.query_all({"good": GOOD}, at=NOON + timedelta(minutes=minute)))["good"]
-        for minute in (1, -60)
-    ]
-
-    assert [isinstance(one, Blind) for one in found] == [True, False]
+    assert await blind_after_a_return((1, -60)) == [True, False]
 
 
 @pytest.mark.parametrize("restart", [False, True], ids=["it goes down again", "this process was down"])

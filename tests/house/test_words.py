@@ -36,7 +36,7 @@ BANNED = {
 EXEMPT = {
     "tests/house/test_words.py": set(BANNED),
     "docs/glossary.md": set(BANNED),
-    "alerts/loading/annotations.py": {"remedy"},
+    "alerts/loading/own_annotations.py": {"remedy"},
     "tests/commands/core/matching/strangers_lines.yaml": set(BANNED),  # in the words of people
     "tests/alerts/loading/test_yard_rules.py": {"remedy"},
     "demo/lookalikes/slack/page/emoji.js": {"robot"},

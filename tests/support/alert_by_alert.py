@@ -7,27 +7,27 @@ from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.alert_batch import Update
-from alerts.incidents.crashes import WITHIN, may_be_crash
+from alerts.incidents.crashes import crashed_training, is_same_crash, may_be_crash, subject_of_crash
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.group_keys import group_keys_of
 from alerts.incidents.grouping import (
     GroupingContext,
     has_rule,
     open_incident,
+    reopened,
     resolve_if_over,
     subject_in_group,
 )
-from alerts.incidents.impacts import add_impacts, dependants_of, ordered, with_failures
+from alerts.incidents.impacts import add_impacts, dependants_of, ordered
 from alerts.incidents.incident import Incident, Member
-from alerts.incidents.incident_book import Effects
+from alerts.incidents.incident_book import Effects, as_seen
 from alerts.incidents.least_members import weight_of
-from alerts.incidents.members import member_of
-from alerts.incidents.proofs import carried, with_proofs
+from alerts.incidents.members import asks_for_somebody, member_of
+from alerts.incidents.proofs import carried
 from alerts.incidents.volumes import with_volume
 from alerts.incidents.xid_advice import number_of
 from alerts.lifecycle import AlertState
-from alerts.rules import ImpactScope, ResolveWhen, Rule, Severity
-from collectors.facts.subjects import Subject
+from alerts.rules import ImpactScope, ResolveWhen, Severity
 from collectors.facts.topology import Topology
 from collectors.facts.xid_catalogue import xid_of
 
@@ -54,53 +54,40 @@ class AlertByAlert:
         channels_of: Callable[[Alert], tuple[str, ...]],
         now: datetime,
     ) -> Effects:
-        by_group: dict[str, dict[str, None]] = {}
-        by_alert: dict[str, str] = {}
-        for incident in self.incidents.values():
-            by_group.setdefault(incident.group_key, {})[incident.id] = None
-            if incident.is_open:
-                by_alert.update((member.alert, incident.id) for member in incident.members)
-        draft = _Draft(self.incidents, by_group, by_alert, grouping)
+        draft = _Draft(self.incidents, grouping)
         for alert, at in updates:
             if alert.life.state is not AlertState.PENDING:
                 incident_of = draft.incident_of(alert, channels_of(alert), at)
                 if incident_of is not None:
                     added = _add_alert(incident_of, alert, grouping, at, self._most)
                     draft.put(_with_crash(added, grouping.topology), alert)
-        opened: list[Incident] = []
-        changed: dict[str, Incident] = {}
         open_ones = {one.id: one for one in self.incidents.values() if one.is_open}
-        for id, incident in {**open_ones, **draft.touched}.items():
-            seen = with_failures(incident, grouping.topology)
-            if grouping.facts is not None:
-                seen = with_proofs(seen, grouping.facts, now)
-            updated = resolve_if_over(seen, now)
-            stored = self.incidents.get(id)
-            if stored is None:
-                opened.append(updated)
-            elif updated is not stored and updated != stored:
-                changed[id] = updated
-        before = {id: self.incidents[id] for id in changed}
-        return Effects(before=before, changed=changed, opened=tuple(opened))
+        touched = {**open_ones, **draft.touched}
+        seen = {id: as_seen(incident, grouping, now) for id, incident in touched.items()}
+        known = self.incidents.keys() & seen.keys()
+        changed = {id: one for id, one in seen.items() if id in known and one != self.incidents[id]}
+        return Effects(
+            before={id: self.incidents[id] for id in changed},
+            changed=changed,
+            opened=tuple(one for id, one in seen.items() if id not in known),
+        )
 
 
 class _Draft:
     """The incidents as they are within a cycle: what it has touched so far, above the book."""
 
-    def __init__(
-        self,
-        incidents: Mapping[str, Incident],
-        by_group: Mapping[str, Mapping[str, None]],
-        by_alert: Mapping[str, str],
-        grouping: GroupingContext,
-    ) -> None:
+    def __init__(self, incidents: Mapping[str, Incident], grouping: GroupingContext) -> None:
         self._reopens_within = grouping.reopens_within
         self._topology = grouping.topology
         self._crashes: _Crashes | None = None
         self.touched: dict[str, Incident] = {}
         self._incidents = incidents
-        self._by_group = by_group
-        self._by_alert = by_alert
+        self._by_group: dict[str, dict[str, None]] = {}
+        self._by_alert: dict[str, str] = {}
+        for incident in incidents.values():
+            self._by_group.setdefault(incident.group_key, {})[incident.id] = None
+            if incident.is_open:
+                self._by_alert.update((member.alert, incident.id) for member in incident.members)
         self._homes: dict[str, str] = {}  # Alert.id -> id, of this cycle
         self._opened: dict[str, list[str]] = {}  # group key -> ids, of this cycle
 
@@ -179,13 +166,13 @@ def _add_alert(
     gravity = max((one.gravity for one in incident.standing), default=0)
     reopens = member.is_firing and not incident.is_open
     if reopens:
-        incident = _reopened(incident, now)
+        incident = reopened(incident, now)
     node = grouping.topology.nodes.get(incident.subject.node)
     after = replace(
         incident,
         members=tuple(known.values()),
         subject=incident.subject.or_else(subject_in_group(alert)),
-        resolve_when=ResolveWhen.ACKNOWLEDGED if _asks_for_somebody(member, rule) else incident.resolve_when,
+        resolve_when=ResolveWhen.ACKNOWLEDGED if asks_for_somebody(member, rule) else incident.resolve_when,
         gpus=node.gpus if node else incident.gpus,
     )
     after = _with_impacts(after, concerning, grouping.topology)
@@ -198,29 +185,6 @@ def _add_alert(
     elif was_firing and not member.is_firing:
         after = after.with_event(IncidentEventType.ALERT_RESOLVED, now, text=member.summary)
     return replace(after, severity=_severity(after))
-
-
-def _asks_for_somebody(member: Member, rule: Rule | None) -> bool:
-    """Whether somebody must acknowledge the alert. One of severity info is context, and holds nothing open."""
-    is_asked = rule is not None and rule.template.resolve_when is ResolveWhen.ACKNOWLEDGED
-    return is_asked and member.severity is not Severity.INFO
-
-
-def _reopened(incident: Incident, now: datetime) -> Incident:
-    """Return the incident open again. Who acknowledged it, what was done for it, and whom it affected is over."""
-    return replace(
-        incident,
-        stood_before=incident.lasted(now),
-        times=incident.times + 1,
-        reopened_at=now,
-        resolved_at=None,
-        acknowledged_by="",
-        acknowledged_by_name="",
-        acknowledged_at=None,
-        fixed_by=(),
-        impacts=(),
-        is_crowded=False,
-    )
 
 
 def _with_added_event(
@@ -291,15 +255,8 @@ class _Crashes:
 
 def _joins_crash(incident: Incident, alert: Alert, at: datetime) -> bool:
     """Whether the incident is of the alert's crash: the same XID at the same time, on another node."""
-    number, node = number_of(alert.labels), alert.subject.node
-    return (
-        incident.is_open
-        and _broken_gpu(incident) is None
-        and any(
-            one.xid == number and one.subject.node not in ("", node) and at - one.since < WITHIN
-            for one in incident.members
-        )
-    )
+    takes_crashes = incident.is_open and _broken_gpu(incident) is None
+    return takes_crashes and any(is_same_crash(one, alert, at) for one in incident.members)
 
 
 def _with_crash(incident: Incident, topology: Topology) -> Incident:
@@ -309,17 +266,7 @@ def _with_crash(incident: Incident, topology: Topology) -> Incident:
     crashed = incident.crash_of or _crashed(incident, topology)
     if not crashed:
         return incident
-    facts = topology.trainings.get(crashed)
-    before = incident.subject
-    subject = Subject(
-        cluster=before.cluster,
-        training=crashed,
-        training_name=facts.name if facts else before.training_name,
-        namespace=crashed.partition("/")[0],
-        owner=facts.owner if facts else before.owner,
-        team=facts.team if facts else before.team,
-    )
-    return replace(incident, crash_of=crashed, subject=subject)
+    return replace(incident, crash_of=crashed, subject=subject_of_crash(crashed, incident.subject, topology))
 
 
 def _broken_gpu(incident: Incident) -> Member | None:
@@ -333,10 +280,4 @@ def _crashed(incident: Incident, topology: Topology) -> str:
     for member in incident.standing:
         if member.xid and not xid_of(member.xid).is_hardware:
             nodes[member.xid].add(member.subject.node)
-    seen = [reporting for reporting in nodes.values() if len(reporting) > 1]
-    if not seen:
-        return ""
-    for training in topology.trainings.values():
-        if len(training.nodes) > 1 and any(reporting.issuperset(training.nodes) for reporting in seen):
-            return training.id
-    return ""
+    return crashed_training(nodes.values(), topology)

@@ -40,10 +40,10 @@ class GpuMake:
     job: str
     target: Mapping[str, str]
     labels: Mapping[str, str]
-    pod: tuple[str, str, str]  # the labels of the holder
+    pod: tuple[str, str, str] = ("namespace", "pod", "container")  # the labels of the holder
     metrics: tuple[MakeMetric, ...]
     only_held: bool = False  # it has no series of a GPU that no pod uses
-    faults: tuple[FaultKind, ...]  # that can be seen, each on a node of its own
+    faults: tuple[FaultKind, ...] = ()  # that can be seen, each on a node of its own
 
     @property
     def nodes(self) -> tuple[GpuNode, ...]:
@@ -62,6 +62,11 @@ class GpuMake:
 
 def _word(kind: FaultKind) -> str:
     return kind.name.lower().replace("_", "-")
+
+
+def steady(**metrics: float) -> tuple[MakeMetric, ...]:
+    """Return metrics that no fault changes, with their values."""
+    return tuple(MakeMetric(name=name, well=well) for name, well in metrics.items())
 
 
 _OF_DEVICES = (
@@ -84,15 +89,13 @@ AMD = GpuMake(
         "gpu_partition_id": "0",
         "gpu_compute_partition_type": "spx",
     },
-    pod=("namespace", "pod", "container"),
     metrics=(
         MakeMetric(name="gpu_junction_temperature", well=62, faulty={FaultKind.HOT: 99}),
         MakeMetric(name="gpu_health", well=1, faulty={FaultKind.UNHEALTHY: 0}),
         MakeMetric(name="gpu_ecc_uncorrect_total", well=0, faulty={FaultKind.ECC: 3}),
         MakeMetric(name="gpu_gfx_activity", well=90, faulty=_IDLE),
         MakeMetric(name="gpu_package_power", well=600, moves=True),
-        MakeMetric(name="gpu_used_vram", well=150_000),
-        MakeMetric(name="gpu_free_vram", well=46_000),
+        *steady(gpu_used_vram=150_000, gpu_free_vram=46_000),
         MakeMetric(
             name="gpu_clock",
             well=2100,
@@ -136,7 +139,7 @@ ASCEND = GpuMake(
         MakeMetric(name="npu_chip_info_hbm_ecc_double_bit_error_cnt", well=0, faulty={FaultKind.ECC: 1}),
         MakeMetric(name="npu_chip_info_utilization", well=80, faulty=_IDLE),
         MakeMetric(name="npu_chip_info_power", well=310, moves=True),
-        MakeMetric(name="npu_chip_info_hbm_used_memory", well=40_000),
+        *steady(npu_chip_info_hbm_used_memory=40_000),
         MakeMetric(name="npu_chip_info_aicore_current_freq", well=1650, faulty={FaultKind.CLOCK: 345}),
     ),
     faults=_OF_DEVICES,

@@ -8,7 +8,7 @@ before anybody looked at what the packs have.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tests.support.gpu_makes import AMD, ASCEND, VCUDA, GpuMake, MakeMetric
+from tests.support.gpu_makes import AMD, ASCEND, VCUDA, GpuMake, MakeMetric, steady
 from tests.support.recorded_cluster import FaultKind
 
 
@@ -19,10 +19,10 @@ def _more(make: GpuMake, *metrics: MakeMetric) -> GpuMake:
     return _with_faults(replace(make, name=f"{make.name}-more", metrics=(*kept, *metrics)), metrics)
 
 
-def _with_faults(make: GpuMake, metrics: tuple[MakeMetric, ...]) -> GpuMake:
-    return replace(
-        make, faults=tuple(dict.fromkeys(kind for one in metrics for kind in (*one.faulty, *one.grows)))
-    )
+def _with_faults(make: GpuMake, metrics: tuple[MakeMetric, ...] = ()) -> GpuMake:
+    """Return the exporter with the faults of these metrics, or of all of them."""
+    kinds = (kind for one in metrics or make.metrics for kind in (*one.faulty, *one.grows))
+    return replace(make, faults=tuple(dict.fromkeys(kinds)))
 
 
 AMD_MORE = _more(
@@ -59,12 +59,6 @@ def _smi(
     )
 
 
-_AMD_SMI_METRICS = (
-    _smi("current_temperature", 61_000, {FaultKind.HOT: 99_000}),  # millidegrees
-    _smi("use_percent", 90, {FaultKind.IDLE: 0}),
-    _smi("power", 600_000_000, moves=True),  # microwatts
-    _smi("memory_use_percent", 40),
-)
 AMD_SMI = _with_faults(
     GpuMake(
         name="amd-smi",
@@ -73,10 +67,13 @@ AMD_SMI = _with_faults(
         target={"instance": "{address}:2021"},
         labels={"productname": "Instinct MI250X"},
         pod=("exported_namespace", "exported_pod", "exported_container"),
-        metrics=_AMD_SMI_METRICS,
-        faults=(),
-    ),
-    _AMD_SMI_METRICS,
+        metrics=(
+            _smi("current_temperature", 61_000, {FaultKind.HOT: 99_000}),  # millidegrees
+            _smi("use_percent", 90, {FaultKind.IDLE: 0}),
+            _smi("power", 600_000_000, moves=True),  # microwatts
+            _smi("memory_use_percent", 40),
+        ),
+    )
 )
 ASCEND_MORE = _more(
     ASCEND,
@@ -104,16 +101,6 @@ VCUDA_MORE = _more(
         name="container_request_gpu_memory", well=1024, labels={"gpu": "", "req_of_gpu_memory": "total"}
     ),
 )
-_TELEGRAF_METRICS = (
-    MakeMetric(name="nvidia_smi_temperature_gpu", well=55),
-    MakeMetric(name="nvidia_smi_utilization_gpu", well=90),
-    MakeMetric(name="nvidia_smi_power_draw", well=300, moves=True),
-    MakeMetric(name="nvidia_smi_memory_used", well=60_000),
-    MakeMetric(name="nvidia_smi_memory_total", well=81_559),
-    MakeMetric(name="nvidia_smi_clocks_current_sm", well=1755),
-    MakeMetric(name="nvidia_smi_remapped_rows_correctable", well=0),
-    MakeMetric(name="nvidia_smi_remapped_rows_uncorrectable", well=0, faulty={FaultKind.ISOLATED: 1}),
-)
 TELEGRAF = _with_faults(
     GpuMake(
         name="telegraf",
@@ -128,19 +115,14 @@ TELEGRAF = _with_faults(
             "compute_mode": "Default",
         },
         pod=("", "", ""),
-        metrics=_TELEGRAF_METRICS,
-        faults=(),
-    ),
-    _TELEGRAF_METRICS,
-)
-_DATADOG_METRICS = (
-    MakeMetric(name="dcgm_temperature", well=55),
-    MakeMetric(name="dcgm_gpu_utilization", well=90),
-    MakeMetric(name="dcgm_power_usage", well=300, moves=True),
-    MakeMetric(name="dcgm_xid_errors", well=0),
-    MakeMetric(name="dcgm_frame_buffer_used", well=60_000),
-    MakeMetric(name="dcgm_frame_buffer_free", well=21_000),
-    MakeMetric(name="dcgm_row_remap_failure", well=0, faulty={FaultKind.ISOLATED: 1}),
+        metrics=(
+            *steady(nvidia_smi_temperature_gpu=55, nvidia_smi_utilization_gpu=90),
+            *steady(nvidia_smi_memory_used=60_000, nvidia_smi_memory_total=81_559),
+            *steady(nvidia_smi_clocks_current_sm=1755, nvidia_smi_remapped_rows_correctable=0),
+            MakeMetric(name="nvidia_smi_power_draw", well=300, moves=True),
+            MakeMetric(name="nvidia_smi_remapped_rows_uncorrectable", well=0, faulty={FaultKind.ISOLATED: 1}),
+        ),
+    )
 )
 DATADOG = _with_faults(
     GpuMake(
@@ -155,11 +137,13 @@ DATADOG = _with_faults(
             "device": "nvidia{gpu}",
             "modelName": "NVIDIA H100",
         },
-        pod=("namespace", "pod", "container"),
-        metrics=_DATADOG_METRICS,
-        faults=(),
-    ),
-    _DATADOG_METRICS,
+        metrics=(
+            *steady(dcgm_temperature=55, dcgm_gpu_utilization=90, dcgm_xid_errors=0),
+            *steady(dcgm_frame_buffer_used=60_000, dcgm_frame_buffer_free=21_000),
+            MakeMetric(name="dcgm_power_usage", well=300, moves=True),
+            MakeMetric(name="dcgm_row_remap_failure", well=0, faulty={FaultKind.ISOLATED: 1}),
+        ),
+    )
 )
 MORE_MAKES = (AMD_MORE, AMD_SMI, ASCEND_MORE, VCUDA_MORE, TELEGRAF, DATADOG)
 

@@ -1,5 +1,6 @@
 """Answers of a broken Prometheus, or of a proxy in front of it."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
@@ -29,6 +30,14 @@ async def cut(request: web.Request) -> web.StreamResponse:
     assert request.transport is not None
     request.transport.close()
     return response
+
+
+async def trickle(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse()
+    await response.prepare(request)
+    while True:
+        await response.write(b" ")
+        await asyncio.sleep(0.02)
 
 
 async def hang_up(request: web.Request) -> web.StreamResponse:

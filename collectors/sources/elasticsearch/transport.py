@@ -21,6 +21,7 @@ from elastic_transport._node import NodeApiResponse
 from elasticsearch import AsyncElasticsearch
 from elasticsearch.serializer import JsonSerializer
 
+from collectors.capped_body import capped_body
 from collectors.facts.patterns import replace_surrogates
 from collectors.facts.sentences import sentence
 from collectors.readable_json import repaired_json
@@ -135,13 +136,11 @@ class _CappedNode(AiohttpHttpNode):
         return NodeApiResponse(self._meta(response.status, response.headers, took), raw)
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        raw = bytearray()
-        async for chunk in response.content.iter_chunked(65_536):
-            raw += chunk
-            if len(raw) > self.cap:
-                response.close()
-                raise ResponseTooLargeError(sentence("the response exceeded {cap} bytes", cap=self.cap))
-        return bytes(raw)
+        body = await capped_body(response, self.cap)
+        if body is None:
+            response.close()
+            raise ResponseTooLargeError(sentence("the response exceeded {cap} bytes", cap=self.cap))
+        return body
 
     def _meta(self, status: int, headers: Mapping[str, str], took: float) -> ApiResponseMeta:
         # `Warning` headers report deprecations to the server's operator; the client would emit them as warnings here.

@@ -16,6 +16,7 @@ import aiohttp
 import yaml
 from multidict import CIMultiDict
 
+from collectors.capped_body import capped_body
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
 from collectors.sources.kubernetes.api_status import KubernetesError, error_of, error_text
@@ -182,21 +183,17 @@ class KubernetesClient:
         await self.watches.close()  # type: ignore[no-untyped-call]
 
     async def _whole(self, response: aiohttp.ClientResponse) -> bytes:
-        parts: list[bytes] = []
-        size = 0
-        async for part in response.content.iter_any():
-            parts.append(part)
-            size += len(part)
-            if size > self.settings.byte_cap:
-                raise SourceError(
-                    sentence(
-                        "{where} answered one request with more than {cap} MiB",
-                        where=self.where,
-                        cap=self.settings.byte_cap >> 20,
-                    ),
-                    temporary=False,
-                )
-        return b"".join(parts)
+        body = await capped_body(response, self.settings.byte_cap)
+        if body is None:
+            raise SourceError(
+                sentence(
+                    "{where} answered one request with more than {cap} MiB",
+                    where=self.where,
+                    cap=self.settings.byte_cap >> 20,
+                ),
+                temporary=False,
+            )
+        return body
 
 
 async def _load(settings: KubernetesOptions, configuration: "Configuration") -> None:

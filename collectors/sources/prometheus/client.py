@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import aiohttp
 from yarl import URL
 
+from collectors.capped_body import capped_body
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import sentence
 from collectors.sources.prometheus.errors import Failure, check_response, too_large, without_secrets
@@ -74,15 +75,10 @@ class PrometheusClient:
         await self._session.close()
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
-        """Read the whole body, up to the cap, which applies to what was decompressed."""
-        parts: list[bytes] = []
-        size = 0
-        async for part in response.content.iter_any():
-            parts.append(part)
-            size += len(part)
-            if size > self._options.byte_cap:
-                raise too_large(self.where, self._options.byte_cap)
-        return b"".join(parts)
+        body = await capped_body(response, self._options.byte_cap)
+        if body is None:
+            raise too_large(self.where, self._options.byte_cap)
+        return body
 
     def _error(self, failure: Exception) -> SourceError:
         if self._session.closed:

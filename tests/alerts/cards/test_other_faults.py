@@ -8,32 +8,15 @@ from alerts.cards.incident_card import incident_card
 from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
-from tests.alerts.packs.shipped import shipped_rules
-from tests.support.alerting import NOON, a_renderer, a_sample, a_topology, an_alert, minutes, resolved
+from tests.support.alerting import NOON, a_topology, an_alert, minutes, resolved
 from tests.support.grouping import add_alert
+from tests.support.shipped_alerts import RULES, shipped_alert
 
-CONTEXT = GroupingContext(rules={rule.id: rule for rule in shipped_rules().values()}, topology=a_topology())
+CONTEXT = GroupingContext(rules=RULES, topology=a_topology())
 
-
-def alert_of(name: str, after: float, /, **labels: str) -> Alert:
-    rule = shipped_rules()[name]
-    annotations = a_renderer(a_topology()).annotations(rule, a_sample(1, texts=(), **labels))
-    found = an_alert(name, at=NOON + minutes(after), on={**labels, **rule.template.labels})
-    return Alert(
-        cluster=found.cluster,
-        rule=rule.id,
-        labels=found.labels,
-        own_subject=found.own_subject,
-        subject=found.subject,
-        life=found.life,
-        value=1,
-        annotations=annotations,
-    )
-
-
-SLOW = alert_of("CephMDSSlow", 0, name="MDS_TRIM")
-FLAPS = alert_of("CephOSDFlapping", 1, ceph_daemon="osd.3")
-FULL = alert_of("CephSpaceNearFull", 2, name="POOL_NEAR_FULL")
+SLOW = shipped_alert("CephMDSSlow", {"name": "MDS_TRIM"})
+FLAPS = shipped_alert("CephOSDFlapping", {"ceph_daemon": "osd.3"}, at=NOON + minutes(1))
+FULL = shipped_alert("CephSpaceNearFull", {"name": "POOL_NEAR_FULL"}, at=NOON + minutes(2))
 
 
 def incident_of(*alerts: Alert) -> Incident:
@@ -61,7 +44,7 @@ def test_one_that_is_over_is_not_counted() -> None:
 
 
 def test_two_of_one_rule_are_one_fault() -> None:
-    other = alert_of("CephSpaceNearFull", 2, name="OSD_NEARFULL")
+    other = shipped_alert("CephSpaceNearFull", {"name": "OSD_NEARFULL"}, at=NOON + minutes(2))
     assert "other alert" not in headline(incident_of(FULL, other))
 
 

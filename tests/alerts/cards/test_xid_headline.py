@@ -7,29 +7,17 @@ from alerts.cards.headline import headline
 from alerts.incidents.grouping import GroupingContext, open_incident, resolve_if_over
 from alerts.incidents.incident import Incident
 from alerts.rules import ResolveWhen
-from tests.alerts.packs.shipped import shipped_rules
-from tests.support.alerting import NOON, a_renderer, a_sample, a_topology, an_alert, minutes, resolved
+from tests.support.alerting import NOON, a_topology, minutes, resolved
 from tests.support.grouping import add_alert
+from tests.support.shipped_alerts import RULES, shipped_alert
 
-CONTEXT = GroupingContext(rules={rule.id: rule for rule in shipped_rules().values()}, topology=a_topology())
+CONTEXT = GroupingContext(rules=RULES, topology=a_topology())
 
 
 def an_xid(number: str, value: float) -> Alert:
     """A warning or less: no proof is needed for its end."""
-    rule = shipped_rules()["GPUXIDError"]
-    labels = {"Hostname": "gpu-a01", "gpu": "3", "UUID": "GPU-1", "xid": number}
-    annotations = a_renderer(a_topology()).annotations(rule, a_sample(value, texts=(), **labels))
-    found = an_alert("GPUXIDError", on={**labels, "node": "gpu-a01"})
-    return Alert(
-        cluster=found.cluster,
-        rule=rule.id,
-        labels=found.labels,
-        own_subject=found.own_subject,
-        subject=found.subject,
-        life=found.life,
-        value=value,
-        annotations=annotations,
-    )
+    on = {"Hostname": "gpu-a01", "node": "gpu-a01", "gpu": "3", "UUID": "GPU-1", "xid": number}
+    return shipped_alert("GPUXIDError", on, severity="warning", value=value)
 
 
 def over(*alerts: Alert) -> Incident:

@@ -11,25 +11,21 @@ from alerts.incidents.incident import Incident
 from alerts.incidents.members import member_of
 from alerts.incidents.proofs import ProofFacts, say_over, with_proofs
 from alerts.rules import Consequence, Severity
-from collectors.facts.labels import Labels
-from collectors.facts.results import Sample
 from collectors.facts.topology import ClaimFacts
 from tests.alerts.packs.shipped import shipped_rules
-from tests.support.alerting import NOON, a_renderer, a_rule, a_topology, an_alert, minutes, resolved
+from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
 from tests.support.grouping import add_alert
+from tests.support.shipped_alerts import RULES, shipped_alert
 
-RULES = {rule.id: rule for rule in shipped_rules().values()}
 GROUPING = GroupingContext(rules=RULES, topology=a_topology())
 LOST = "DATA LOSS on gpu-a01"
 
 
 def line(name: str, minute: float, **labels: str) -> Alert:
     """Return the alert of a shipped rule about gpu-a01."""
-    rule = shipped_rules()[name]
-    sample = Sample(labels=Labels({"node": "gpu-a01", **labels}), value=1)
-    severity = "critical" if "{{" in rule.template.labels["severity"] else rule.template.labels["severity"]
-    alert = an_alert(name, severity=severity, on={"node": "gpu-a01", **labels}, at=NOON + minutes(minute))
-    return replace(alert, rule=rule.id, annotations=a_renderer().annotations(rule, sample))
+    said = shipped_rules()[name].template.labels["severity"]
+    severity = "critical" if "{{" in said else said
+    return shipped_alert(name, {"node": "gpu-a01", **labels}, severity=severity, at=NOON + minutes(minute))
 
 
 def after(incident: Incident | None, *alerts: Alert) -> Incident:

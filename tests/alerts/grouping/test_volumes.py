@@ -16,14 +16,13 @@ from alerts.incidents.incident import Incident
 from alerts.incidents.incident_book import Effects, IncidentBook
 from alerts.rules import Severity
 from collectors.facts.labels import Labels
-from collectors.facts.results import Sample
 from collectors.facts.stepwise import result_of
 from collectors.facts.topology import ClaimFacts, Topology
 from tests.alerts.packs.shipped import shipped_rules
-from tests.support.alerting import NOON, a_renderer, a_topology, an_alert, minutes, resolved
+from tests.support.alerting import NOON, a_topology, an_alert, minutes, resolved
 from tests.support.grouping import add_alert
+from tests.support.shipped_alerts import RULES, shipped_alert
 
-RULES = {rule.id: rule for rule in shipped_rules().values()}
 UNMAP = {"device": "/dev/rbd1", "volume": "pvc-1"}
 MOUNT = {"volume": "pvc-1", "claim": "vision/ckpt"}
 DETR = ClaimFacts(name="vision/ckpt", trainings=("vision/detr",), writers=("vision/detr",))
@@ -34,14 +33,7 @@ def incident_of(topology: Topology, *, formatted: bool = True, **lines: dict[str
     incident = None
     last = {"VolumeFormatted": {"device": "/dev/rbd1"}} if formatted else {}
     for name, labels in {**lines, **last}.items():
-        rule = shipped_rules()[name]
-        sample = Sample(labels=Labels({"node": "gpu-a01", **labels}), value=1)
-        rendered = a_renderer(topology)
-        alert = replace(
-            an_alert(name, severity=rule.template.labels["severity"], on={"node": "gpu-a01", **labels}),
-            rule=rule.id,
-            annotations=rendered.annotations(rule, sample),
-        )
+        alert = shipped_alert(name, {"node": "gpu-a01", **labels}, topology=topology)
         incident = incident or open_incident("i1", alert, channels=("C1",), now=NOON)
         incident = add_alert(incident, alert, GroupingContext(rules=RULES, topology=topology), NOON)
     assert incident is not None
@@ -142,15 +134,8 @@ def step(
     incident: Incident | None, name: str, minutes: int, topology: Topology, **labels: str
 ) -> Incident | None:
     """Return the incident after one alert of a shipped rule on gpu-a01; None while nothing opens one."""
-    rule = shipped_rules()[name]
-    on = {"node": "gpu-a01", **labels}
     at = NOON + timedelta(minutes=minutes)
-    alert = replace(
-        an_alert(name, severity=rule.template.labels["severity"], on=on),
-        rule=rule.id,
-        annotations=a_renderer(topology).annotations(rule, Sample(labels=Labels(on), value=1)),
-    )
-    alert = replace(alert, life=replace(alert.life, since=at))
+    alert = shipped_alert(name, {"node": "gpu-a01", **labels}, at=at, topology=topology)
     if incident is None and alert.severity is Severity.INFO:
         return None
     incident = incident or open_incident("i1", alert, channels=("C1",), now=at)

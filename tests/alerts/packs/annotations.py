@@ -5,7 +5,6 @@ promtool still fails a case whose rule fires for something else, or not at all. 
 """
 
 import re
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import yaml
 from demo.parts.prometheus import find_promtool
 from tests.alerts.packs.shipped import prometheus_files
 from tests.alerts.packs.summaries import write_summaries
+from tests.support.promtool import run_cases
 from tests.support.quick_yaml import LOADER, from_yaml
 
 _CASE = re.compile(r"^    name: (.*),$")
@@ -56,15 +56,8 @@ def reword(cases: Path) -> bool:
 
 def _rendered(cases: Path) -> Mapping[Expected, Mapping[str, str]]:
     """Return the annotations of the alerts that differ from what a file of cases expects."""
-    done = subprocess.run(
-        [find_promtool(), "test", "rules", cases.name],
-        cwd=cases.parent,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    return dict(_read(done.stdout + done.stderr))
+    done = run_cases(find_promtool(), cases.name, folder=cases.parent, timeout=300)
+    return dict(_read(done.stdout))
 
 
 def _read(output: str) -> Iterator[tuple[Expected, Mapping[str, str]]]:

@@ -2,13 +2,13 @@
 
 import difflib
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.alerts.packs.annotations import reword
 from tests.alerts.packs.shipped import PACKS
+from tests.support.promtool import run_cases
 
 PACK = "gpu-plumbing"  # its cases have several alerts at a moment
 ANNOTATIONS = re.compile(r"^[-+] +(summary|headline|resolved_headline|description): ")
@@ -30,8 +30,7 @@ def change(folder: Path, was: str, now: str) -> None:
 
 
 def passes(promtool: Path, folder: Path) -> bool:
-    argv = (promtool, "test", "rules", f"{PACK}.test.yaml")
-    return subprocess.run(argv, cwd=folder, capture_output=True, timeout=120, check=False).returncode == 0
+    return run_cases(promtool, f"{PACK}.test.yaml", folder=folder).returncode == 0
 
 
 def test_a_new_wording_is_written_into_the_cases(folder: Path, promtool_path: Path) -> None:

@@ -1,7 +1,6 @@
 """A fault of hardware or storage ends by a proof, or there is a reason why the end of its alert is one."""
 
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from alerts.rules import ResolveWhen, Rule
 from collectors.facts.queries import PromQLQuery
 from commands.node.repair.repair_list import own_repairs
 from tests.alerts.packs.shipped import shipped_rules
+from tests.support.promtool import run_cases
 
 RULES = shipped_rules()
 HARDWARE = ("gpu", "node", "storage")  # the packs about what time does not heal
@@ -157,15 +157,8 @@ def test_a_proof_query_is_0_for_the_fault_1_once_it_is_over_and_silent_without_a
         for series, expected in zip(all_series, (0, 1, None), strict=True)
     ]
     (tmp_path / "t.yaml").write_text(yaml.safe_dump({"rule_files": [], "tests": tests}))
-    done = subprocess.run(
-        [promtool_path, "test", "rules", "t.yaml"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = run_cases(promtool_path, "t.yaml", folder=tmp_path)
+    assert done.returncode == 0, done.stdout
 
 
 def _case(name: str, series: dict[str, str], expected: int | None) -> dict[str, Any]:

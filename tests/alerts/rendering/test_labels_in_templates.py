@@ -1,12 +1,12 @@
 """`$labels` in a rule's labels and annotations is the query's sample, as in Prometheus."""
 
 import json
-import subprocess
 from pathlib import Path
 
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample
 from tests.support.alerting import a_renderer, a_rule
+from tests.support.promtool import run_cases
 
 SERIES = {"__name__": "heat", "node": "gpu-a01", "severity": "from the series", "alertname": "of the series"}
 PRINTED = "{{ range $name, $value := $labels }}{{ $name }}={{ $value }};{{ end }}"
@@ -41,7 +41,6 @@ def test_promtool_renders_the_same(promtool_path: Path, tmp_path: Path) -> None:
     )
     (tmp_path / "suite.yml").write_text(json.dumps(suite))
 
-    command = [str(promtool_path), "test", "rules", "suite.yml"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    done = run_cases(promtool_path, "suite.yml", folder=tmp_path)
 
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, done.stdout

@@ -8,13 +8,8 @@ from random import Random
 import pytest
 
 from collectors.acceptance.reader_catalogue import OUTPUT_READERS
-from collectors.acceptance.readings import (
-    MOST_FIGURES,
-    MOST_FINDINGS,
-    MeasuredFigure,
-    PartReport,
-    ReadResult,
-)
+from collectors.acceptance.reader_results import MOST_FIGURES, MOST_FINDINGS
+from collectors.acceptance.readings import MeasuredFigure, PartReport, ReadResult
 from collectors.acceptance.validations import (
     conditions_asked,
     judged_conditions,

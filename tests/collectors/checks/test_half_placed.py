@@ -44,7 +44,7 @@ def waiting(since: float, *, gpus: int = 8) -> Training:
 
 def found(*trainings: Training) -> bool:
     inputs: CheckInput = check_input(trainings=trainings)
-    return bool(half_placed(inputs, {"minutes": 10.0}))
+    return bool(half_placed.run(inputs, {"minutes": 10.0}))
 
 
 SLOW = tuple(a_gang(f"slow{number}", 40 + number) for number in range(10))  # the p95 is 49 min

@@ -10,7 +10,7 @@ from aiohttp import web
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, Seen
 from collectors.sources.prometheus.source import PrometheusSource
-from tests.support.prometheus_answers import Handler, cut, hang_up, html, responding, to_login
+from tests.support.prometheus_answers import Handler, cut, hang_up, html, responding, to_login, trickle
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 UP = PromQLQuery(expr="up")
@@ -102,13 +102,6 @@ async def test_a_closed_port_and_an_unknown_host_are_different_errors(
 
 
 async def test_a_slow_response_is_aborted_at_the_deadline(serve: Serve, source_at: SourceAt) -> None:
-    async def trickle(request: web.Request) -> web.StreamResponse:
-        response = web.StreamResponse()
-        await response.prepare(request)
-        while True:
-            await response.write(b" ")
-            await asyncio.sleep(0.02)
-
     source = source_at(await serve(trickle), timeout=timedelta(seconds=0.4))
     async with asyncio.timeout(20):
         result = await source.query(UP, at=NOW)

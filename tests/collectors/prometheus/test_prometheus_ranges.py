@@ -15,7 +15,7 @@ from collectors.facts.results import Series, SourceError, TooLargeError
 from collectors.facts.sentences import Sentence, said_by
 from collectors.sources.prometheus.ranges import RangeReader
 from tests.real.fixtures import StartPrometheus
-from tests.support.prometheus_answers import Handler, cut, hang_up, html, responding, to_login
+from tests.support.prometheus_answers import Handler, cut, hang_up, html, responding, to_login, trickle
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -165,13 +165,6 @@ async def test_the_child_is_killed_with_a_cancelled_request_and_started_again(
 async def test_a_response_that_trickles_is_ended_at_the_timeout(
     serve: Serve, reader_at: ReaderAt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def trickle(request: web.Request) -> web.StreamResponse:
-        response = web.StreamResponse()
-        await response.prepare(request)
-        while True:
-            await response.write(b" ")
-            await asyncio.sleep(0.02)
-
     monkeypatch.setattr("collectors.sources.prometheus.ranges._START", 1.0)
     with pytest.raises(SourceError, match=r"within 0\.4 s"):
         await fetch(reader_at(await serve(trickle), timeout=timedelta(seconds=0.4)))

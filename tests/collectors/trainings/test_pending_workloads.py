@@ -9,7 +9,7 @@ from collectors.checks.trainings import workloads_pending
 from collectors.cluster.objects import Pod
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.results import Sample
-from tests.support.objects import NOW, gpus, inventory, owned, pod
+from tests.support.objects import NOW, gpus, inventory, owned, pod, samples_in
 
 NO_ROOM = "0/3 nodes are available: 2 Insufficient nvidia.com/gpu, 1 node(s) were unschedulable."
 
@@ -28,7 +28,7 @@ def waiting(name: str, minutes: int, *, message: str = "", reason: str = "Unsche
 
 def found(*pods: Pod) -> Sample:
     seen = CheckInput(at=NOW, inventory=inventory(*pods), trainings=(), configs={}, sources=())
-    (sample,) = workloads_pending(seen, {})
+    (sample,) = samples_in(workloads_pending.run(seen, {}))
     return sample
 
 

@@ -1,7 +1,6 @@
 """Alerts that rules fire on series, according to promtool: all rules in one run."""
 
 import re
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import yaml
 
 from collectors.facts.labels import Labels
 from tests.support.foreign_series import InputSeries
+from tests.support.promtool import run_cases
 
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # several times faster
 _MARK = "yardmaster_query"
@@ -51,15 +51,7 @@ def fired(promtool: Path, folder: Path, queries: Sequence[FiringQuery]) -> list[
         files.append(f"{number}.test.yaml")
         (folder / f"{number}.yaml").write_text(yaml.dump(groups, Dumper=_DUMPER))
         (folder / files[-1]).write_text(yaml.dump(_test_of(number, query), Dumper=_DUMPER))
-    done = subprocess.run(
-        [promtool, "test", "rules", *files],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=1200,
-        check=False,
-    )
+    done = run_cases(promtool, *files, folder=folder, timeout=1200)
     found = {(int(mark), _seconds(at)): _read(got) for mark, at, got in _DIFFERENCE.findall(done.stdout)}
     rest = [line for line in _DIFFERENCE.sub("", done.stdout).splitlines() if not _USUAL.fullmatch(line)]
     if rest or done.stdout.count("Unit Testing: ") != len(queries):

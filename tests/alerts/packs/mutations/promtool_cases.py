@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from tests.support.promtool import run_cases
 from tests.support.quick_yaml import from_yaml
 
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -35,15 +36,7 @@ def passing(
         mine = {**cases, "rule_files": [f"{name}-{number}.yaml"]}
         (folder / f"{name}-{number}.test.yaml").write_text(yaml.dump(mine, Dumper=_DUMPER))
     files = [f"{name}-{number}.test.yaml" for number in range(len(copies))]
-    done = subprocess.run(
-        [promtool, "test", "rules", *files],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,  # the word FAILED is written there, below the name of the file
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    done = run_cases(promtool, *files, folder=folder, timeout=600)
     results = {file: word == "SUCCESS" for file, word in _RESULT.findall(done.stdout)}
     if set(results) != set(files) or _LOADING.search(done.stdout):
         raise RuntimeError(f"promtool cannot read the copies of {name}: {done.stdout[:2000]}")
@@ -58,14 +51,7 @@ def run_each_rule(promtool: Path, folder: Path, pack: Path) -> subprocess.Comple
         (folder / f"{name}.yaml").write_text(yaml.dump(_rule_file(pack, name, {}), Dumper=_DUMPER))
         mine = {**_cases_of(pack, name), "rule_files": [f"{name}.yaml"]}
         (folder / f"{name}.test.yaml").write_text(yaml.dump(mine, Dumper=_DUMPER))
-    return subprocess.run(
-        [promtool, "test", "rules", *(f"{name}.test.yaml" for name in sorted(names))],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return run_cases(promtool, *(f"{name}.test.yaml" for name in sorted(names)), folder=folder)
 
 
 def _rule_file(pack: Path, name: str, copy: Mapping[str, str]) -> dict[str, Any]:

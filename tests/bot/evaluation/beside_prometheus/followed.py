@@ -16,7 +16,7 @@ from typing import Any
 import aiohttp
 
 from alerts.alert import Alert
-from alerts.loading.annotations import OWN
+from alerts.loading.own_annotations import OWN
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
 from bot.evaluation.scheduler import RuleScheduler

@@ -25,18 +25,18 @@ WELL, HOT, USE, SICK = "well", "hot", "use", "sick"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Make:
-    """One exporter: labels with `{node}`, `{host}`, `{gpu}`, and metrics by what they say, with a value."""
+    """One exporter: labels with `{node}`, `{host}`, `{gpu}`, and metrics by what they say, with a value.
+
+    `pod`: the labels of namespace, pod and container; empty where the exporter does not say who holds a GPU.
+    `grows`: by how much each sample of the faulty GPU is more.
+    """
 
     name: str
-    labels: Mapping[str, str]
-    pod: tuple[
-        str, ...
-    ]  # of namespace, pod and container; empty where the exporter does not say who holds a GPU
+    labels: str
+    pod: tuple[str, ...] = ("namespace", "pod", "container")
     metrics: Mapping[str, tuple[str, float, float]]  # rule -> metric, value in the fault, value when well
     no_pod: Mapping[str, str] = field(default_factory=dict)
-    grows: Mapping[str, float] = field(
-        default_factory=dict
-    )  # by how much each sample of the faulty GPU is more
+    grows: Mapping[str, float] = field(default_factory=dict)
 
     def page(self) -> Iterator[str]:
         """Return the samples of two nodes with two GPUs each: GPU 0 of the first is at fault, and its pod idle."""
@@ -46,33 +46,21 @@ class Make:
                 for gpu in (0, 1):
                     is_bad = node is A and gpu == 0
                     for number in range(90, -1, -1):
-                        text = ",".join(f'{key}="{value}"' for key, value in self.of(node, gpu).items())
                         value = bad + int((90 - number) * self.grows.get(rule, 0)) if is_bad else good
-                        yield f"{metric}{{{text}}} {value} {(END - number * STEP).timestamp():.3f}"
+                        yield f"{metric}{{{self.of(node, gpu)}}} {value} {(END - number * STEP).timestamp():.3f}"
 
-    def of(self, node: GpuNode, gpu: int) -> Mapping[str, str]:
-        given = {
-            key: value.format(node=node.name, host=node.host, gpu=gpu, number=node.number)
-            for key, value in self.labels.items()
-        }
+    def of(self, node: GpuNode, gpu: int) -> str:
+        given = self.labels.format(node=node.name, host=node.host, gpu=gpu, number=node.number)
         held = dict(zip(self.pod, node.holder, strict=False)) if gpu == 0 else self.no_pod
-        return {"job": "gpus", **given, **held}
+        return ",".join(('job="gpus"', given, *(f'{key}="{value}"' for key, value in held.items())))
 
 
-_HELD = ("namespace", "pod", "container")
 _OLD = ("namespace", "pod_name", "container_name")
-AMD_LABELS = {
-    "instance": "{host}:5000",
-    "hostname": "{node}",
-    "gpu_id": "{gpu}",
-    "serial_number": "SN{number}{gpu}",
-    "card_model": "MI300X",
-}
+_AMD = 'instance="{host}:5000",hostname="{node}",gpu_id="{gpu}",serial_number="SN{number}{gpu}",card_model="MI300X"'
 MAKES = (
     Make(
         name="AMD",
-        labels=AMD_LABELS,
-        pod=_HELD,
+        labels=_AMD,
         metrics={
             "GPUTemperatureHigh": ("gpu_junction_temperature", 97, 70),
             "GPUReportedUnhealthy": ("gpu_health", 0, 1),
@@ -82,8 +70,7 @@ MAKES = (
     ),
     Make(
         name="AMD with a prefix",
-        labels=AMD_LABELS,
-        pod=_HELD,
+        labels=_AMD,
         metrics={
             "GPUTemperatureHigh": ("amd_gpu_junction_temperature", 97, 70),
             "GPUReportedUnhealthy": ("amd_gpu_health", 0, 1),
@@ -92,13 +79,8 @@ MAKES = (
     ),
     Make(
         name="Ascend",
-        labels={
-            "instance": "{host}:8082",
-            "id": "{gpu}",
-            "vdie_id": "1850-{number}-{gpu}",
-            "model_name": "910B-Ascend-V1",
-            "pcie_bus_info": "0000:61:00.0",
-        },
+        labels='instance="{host}:8082",id="{gpu}",vdie_id="1850-{number}-{gpu}",'
+        'model_name="910B-Ascend-V1",pcie_bus_info="0000:61:00.0"',
         pod=_OLD,
         no_pod=dict.fromkeys(_OLD, ""),
         metrics={
@@ -112,8 +94,7 @@ MAKES = (
     ),
     Make(
         name="telegraf",
-        labels={"instance": "{host}:9273", "host": "{node}", "index": "{gpu}", "uuid": "GPU-{number}-{gpu}"},
-        pod=_HELD,
+        labels='instance="{host}:9273",host="{node}",index="{gpu}",uuid="GPU-{number}-{gpu}"',
         metrics={
             "GPUTemperatureHigh": ("nvidia_smi_temperature_gpu", 91, 50),
             "idle": ("nvidia_smi_utilization_gpu", 0, 80),
@@ -121,12 +102,7 @@ MAKES = (
     ),
     Make(
         name="ACK",
-        labels={
-            "instance": "{host}:9445",
-            "NodeName": "{node}",
-            "gpu": "{gpu}",
-            "UUID": "GPU-{number}-{gpu}",
-        },
+        labels='instance="{host}:9445",NodeName="{node}",gpu="{gpu}",UUID="GPU-{number}-{gpu}"',
         pod=("NamespaceName", "PodName", "ContainerName"),
         metrics={
             "GPUTemperatureHigh": ("DCGM_FI_DEV_GPU_TEMP", 91, 50),
@@ -135,19 +111,13 @@ MAKES = (
     ),
     Make(
         name="gpu-manager",
-        labels={"instance": "{host}:5678", "node": "{node}", "gpu": "gpu{gpu}"},
+        labels='instance="{host}:5678",node="{node}",gpu="gpu{gpu}"',
         pod=_OLD,
         metrics={"idle": ("container_gpu_utilization", 0, 80)},
     ),
     Make(
         name="Cambricon",
-        labels={
-            "instance": "{host}:30108",
-            "node": "{node}",
-            "mlu": "{gpu}",
-            "uuid": "MLU-{number}-{gpu}",
-            "sn": "50{number}{gpu}",
-        },
+        labels='instance="{host}:30108",node="{node}",mlu="{gpu}",uuid="MLU-{number}-{gpu}",sn="50{number}{gpu}"',
         pod=(),
         metrics={
             "GPUTemperatureHigh": ("mlu_temperature", 95, 55),
@@ -158,12 +128,7 @@ MAKES = (
     ),
     Make(
         name="Hygon",
-        labels={
-            "instance": "{host}:16080",
-            "node": "{node}",
-            "minor_number": "{gpu}",
-            "device_id": "T8R{number}{gpu}",
-        },
+        labels='instance="{host}:16080",node="{node}",minor_number="{gpu}",device_id="T8R{number}{gpu}"',
         pod=("dcu_pod_namespace", "dcu_pod_name", "container"),
         metrics={
             "GPUTemperatureHigh": ("dcu_temp", 95, 55),
@@ -172,26 +137,14 @@ MAKES = (
     ),
     Make(
         name="Intel",
-        labels={
-            "instance": "{host}:29999",
-            "node": "{node}",
-            "dev_file": "card{gpu}",
-            "uuid": "0100-{number}-{gpu}",
-            "location": "mem",
-        },
+        labels='instance="{host}:29999",node="{node}",dev_file="card{gpu}",uuid="0100-{number}-{gpu}",location="mem"',
         pod=(),
         metrics={"GPUMemoryTemperatureHigh": ("xpum_temperature_celsius", 99, 55)},
     ),
     Make(
         name="telegraf's amd_rocm_smi",
-        labels={
-            "instance": "{host}:9273",
-            "host": "{node}",
-            "gpu_id": "0x74a1",  # of the model
-            "gpu_unique_id": "0x9f41{number}{gpu}",
-            "name": "card{gpu}",
-        },
-        pod=_HELD,
+        # `gpu_id` is that of the model.
+        labels='instance="{host}:9273",host="{node}",gpu_id="0x74a1",gpu_unique_id="0x9f41{number}{gpu}",name="card{gpu}"',
         metrics={
             "GPUTemperatureHigh": ("amd_rocm_smi_temperature_sensor_junction", 99, 60),
             "GPUMemoryTemperatureHigh": ("amd_rocm_smi_temperature_sensor_memory", 104, 60),
@@ -200,14 +153,8 @@ MAKES = (
     ),
     Make(
         name="all-smi",
-        labels={
-            "instance": "{host}:9090",
-            "exported_instance": "{node}",
-            "gpu": "NVIDIA H200 141GB HBM3",
-            "index": "{gpu}",
-            "uuid": "GPU-{number}-{gpu}",
-        },
-        pod=_HELD,
+        labels='instance="{host}:9090",exported_instance="{node}",gpu="NVIDIA H200 141GB HBM3",'
+        'index="{gpu}",uuid="GPU-{number}-{gpu}"',
         metrics={
             "GPUTemperatureHigh": ("all_smi_gpu_temperature_celsius", 95, 60),
             "idle": ("all_smi_gpu_utilization", 0, 90),

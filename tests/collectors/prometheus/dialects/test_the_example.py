@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from collectors.facts.topology import NodeFacts, Topology
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.watching import Dialects, Prepared
 from tests.alerts.packs.dialects.series_answers import SeriesAnswers
+from tests.support.promtool import run_cases
 
 PAGE = Path(__file__).parents[4] / "docs" / "dialects.md"
 AT = datetime(2026, 11, 24, tzinfo=UTC)
@@ -64,6 +64,5 @@ def test_prometheus_answers_what_the_page_says(promtool_path: Path, tmp_path: Pa
     expected = {"expr": SENT, "eval_time": "0m", "exp_samples": [{"labels": labels, "value": float(answer)}]}
     case = {"input_series": [{"series": series, "values": value}], "promql_expr_test": [expected]}
     (tmp_path / "example.yaml").write_text(json.dumps({"tests": [case]}), encoding="utf-8")
-    argv = (promtool_path, "test", "rules", "example.yaml")
-    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, timeout=120, check=False, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = run_cases(promtool_path, "example.yaml", folder=tmp_path)
+    assert done.returncode == 0, done.stdout
