@@ -15,7 +15,7 @@ from commands.core.node_script import NodeJobDefaults
 from commands.core.reboots import RebootDefaults
 from commands.core.request import Actor
 from commands.execution.plan import Plan, PlanState
-from tests.support.actions.action_row import ActionRow, Site, nothing
+from tests.support.actions.action_row import ActionRow, Site
 from tests.support.actions.action_rows import ROWS
 from tests.support.actions.site_checks import ASKED
 from tests.support.claimed_gpus import RULES
@@ -64,19 +64,19 @@ class ActionLine:
         if row.answered:
             self._says(site.filled(row.answered), await self.yard.say(site.filled(row.line)))
             return
-        if row.refusing is not nothing and row.refused:
-            await row.refusing(site)
+        if row.refused is not None and row.refused.read:
+            await row.refused.arises(site)
             await asyncio.sleep(SEEN)
-            self._says(row.refused, await self.yard.say(site.filled(row.line)))
-            await row.allowing(site)
+            self._says(row.refused.read, await self.yard.say(site.filled(row.line)))
+            await row.refused.goes(site)
             await asyncio.sleep(SEEN)
-        if row.others is not nothing:
+        if row.surprised is not None:
             plan = await self._proposed(site.filled(row.line))
-            await row.others(site)
+            await row.surprised.arises(site)
             await asyncio.sleep(SEEN)
             said = await self.yard.say(f"plan confirm {plan.id} --hash {plan.hash}", ELI)
-            self._says(row.surprised, said)
-            await row.back(site)
+            self._says(row.surprised.read, said)
+            await row.surprised.goes(site)
             await asyncio.sleep(SEEN)
         over = await self._crashed_and_resumed(await self._confirmed(site.filled(row.line)))
         assert over.state is PlanState.DONE, over.error
