@@ -17,6 +17,11 @@ _PATCHES = {
     "merge": "application/merge-patch+json",
     "strategic": "application/strategic-merge-patch+json",
 }
+PODS = "/api/v1/namespaces/{ns}/pods"
+MAPS = "/api/v1/namespaces/{ns}/configmaps"
+DEPLOYMENTS = "/apis/apps/v1/namespaces/{ns}/deployments"
+SETS = "/apis/apps/v1/namespaces/{ns}/replicasets"
+JOBS = "/apis/batch/v1/namespaces/{ns}/jobs"
 BOT = "system:serviceaccount:yardmaster:yardmaster"
 _WAIT = 30.0  # seconds; a bound, not a measure
 

@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.contract.kubernetes.api import Api, Json, template, workload
+from tests.contract.kubernetes.api import JOBS, PODS, Api, Json, template, workload
 
 APPS = "/apis/apps/v1/namespaces/{ns}"
-PODS = "/api/v1/namespaces/{ns}/pods"
-JOBS = "/apis/batch/v1/namespaces/{ns}/jobs"
 ENDS_THE_JOB = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [143]}}
 
 

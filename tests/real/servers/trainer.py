@@ -2,7 +2,7 @@
 
 import json
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,7 +17,6 @@ from tests.real.servers.controller import (
     webhooks,
     write_certificate,
 )
-from tests.real.servers.kubernetes import KubernetesCluster
 from tests.support.quick_yaml import all_from_yaml, from_yaml
 
 _RUNTIMES = "/apis/trainer.kubeflow.org/v1alpha1/clustertrainingruntimes"
@@ -26,18 +25,13 @@ _CERTIFICATES = Path("k8s-webhook-server", "serving-certs")  # in its folder for
 
 @dataclass(kw_only=True)
 class Trainer(Stoppable):
-    """It runs within a `with` block, and leaves nothing. `definitions` are by the plural of the kind."""
-
-    cluster: KubernetesCluster
-    folder: Path
-    definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """It runs within a `with` block, and leaves nothing."""
 
     def __post_init__(self) -> None:
         files = TRAINER.present()
         check_present(files, "trainer")
         self._program, *defined, self._webhooks, self._runtime = files
-        for file in defined:
-            self.definitions[file.stem] = from_yaml(file.read_text("utf-8"))
+        self._define(defined)
         self._port, self._health = free_port(), free_port()
 
     def __enter__(self) -> Self:
