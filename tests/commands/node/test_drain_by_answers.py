@@ -2,8 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -11,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from bot.jobs.consent_watch import ConsentWatch
-from bot.jobs.plan_runner import PlanRunner
 from commands.core.context import Defaults
 from commands.core.request import Request
 from commands.execution.executor import PlanExecutor
@@ -21,6 +19,7 @@ from commands.gpu.consents import ConsentGate, OwnerConsents
 from commands.models import ReclaimRequest, ReclaimState
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.support.drained import Kubelets, kubelets, until
+from tests.support.running_plans import runs_plans
 from tests.support.yard import ANA, CLUSTER, Yard, text_of, yard_before
 
 FIRST, SECOND = "gpu-a01", "gpu-a02"
@@ -59,19 +58,6 @@ async def yard(lookalike: KubernetesLookalike, kube: Kubelets, tmp_path: Path) -
             await kube.add_training(name, node, gpus=8)
         await made.seen(lambda: sum(bool(one.gpus) for one in made.cluster.trainings()) == 2)
         yield made
-
-
-@asynccontextmanager
-async def runs_plans(yard: Yard) -> AsyncGenerator[None]:
-    decisions = yard.pipeline.decisions
-    runner = PlanRunner(
-        yard.store, yard.executor, channel="", renew=decisions.renew, divide=decisions.divide, gate_again=0.05
-    )
-    yard.store.listen(runner.wake)
-    async with asyncio.TaskGroup() as group:
-        running = group.create_task(runner.run())
-        yield
-        running.cancel()
 
 
 async def asked(yard: Yard) -> tuple[Plan, ReclaimRequest]:

@@ -1,13 +1,12 @@
 """A cluster with pods of all kinds on the look-alike, and a command pipeline for it."""
 
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import NOON, Yard, a_node_tree, yard_before
+from tests.support.yard import NOON, Yard, a_node_tree
 
 SPACE = "work"
 
@@ -23,12 +22,6 @@ async def kube() -> AsyncIterator[KubernetesLookalike]:
             running.create(a_node_tree(name), keep_status=True)
         running.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
         yield running
-
-
-@pytest.fixture
-async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]:
-    async with yard_before(kube.kubeconfig(tmp_path / "config")) as made:
-        yield made
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """`pod stacks`: what is run where, how the ranks are grouped, and what a person reads where it is forbidden."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -146,13 +147,20 @@ async def test_a_container_is_added_only_with_an_image_of_the_settings(
     assert "set commands.stacks_image" in await yard.say("pod stacks web --add-container")
 
 
+@asynccontextmanager
+async def with_image(kube: KubernetesLookalike, folder: Path) -> AsyncIterator[Yard]:
+    """Let containers be added, and run one pod."""
+    policy = Defaults(stacks_image="registry.example/py-spy:1")
+    async with yard_before(kube.kubeconfig(folder / "second"), policy=policy) as yard:
+        kube.create(WEB, namespace="work", keep_status=True)
+        await yard.seen(lambda: "work/web" in yard.cluster.inventory().pods)
+        yield yard
+
+
 async def test_an_added_container_sees_the_processes_of_the_other_and_those_before_stay(
     kube: KubernetesLookalike, tmp_path: Path
 ) -> None:
-    policy = Defaults(stacks_image="registry.example/py-spy:1")
-    async with yard_before(kube.kubeconfig(tmp_path / "second"), policy=policy) as yard:
-        kube.create(WEB, namespace="work", keep_status=True)
-        await yard.seen(lambda: "work/web" in yard.cluster.inventory().pods)
+    async with with_image(kube, tmp_path) as yard:
 
         async def stacks(_namespace: str, _pod: str, container: str, _command: Any) -> tuple[bytes, int]:
             assert container.startswith("yardmaster-stacks-")
@@ -189,10 +197,7 @@ async def _starts(kube: KubernetesLookalike, name: str) -> None:
 async def test_where_added_containers_are_forbidden_the_preview_says_so(
     kube: KubernetesLookalike, tmp_path: Path
 ) -> None:
-    policy = Defaults(stacks_image="registry.example/py-spy:1")
-    async with yard_before(kube.kubeconfig(tmp_path / "second"), policy=policy) as yard:
-        kube.create(WEB, namespace="work", keep_status=True)
-        await yard.seen(lambda: "work/web" in yard.cluster.inventory().pods)
+    async with with_image(kube, tmp_path) as yard:
         kube.fail(lambda request: request.path.endswith("/ephemeralcontainers"), 403)
         reply = await yard.say("pod stacks web --add-container")
         assert "Kubernetes would refuse to add container yardmaster-stacks-1 to work/web" in reply

@@ -147,11 +147,6 @@ class Volumes:
 
 
 @pytest.fixture
-def clock() -> Hands:
-    return Hands()
-
-
-@pytest.fixture
 async def volumes(clock: Hands) -> AsyncIterator[Volumes]:
     """Three nodes and one volume; the user `bot` has the rights of the chart for `volume freeze`, and no others."""
     rights = from_yaml(RIGHTS.read_text())

@@ -18,13 +18,13 @@ from tests.commands.core.pipeline.budgets.conftest import (
     NODES,
     cordon,
     cordoned,
-    executor_of,
     held_back,
     is_out,
     stored,
 )
+from tests.support.budgets import executor_of
 from tests.support.counting_store import CountingStore
-from tests.support.execution import Crash
+from tests.support.execution import Crash, DyingStore
 from tests.support.yard import CLUSTER, Yard, text_of
 
 
@@ -62,28 +62,15 @@ async def test_plans_that_begin_together_take_no_more_transactions_than_each_alo
     assert alone == 2
 
 
-class Killed:
-    """The store as one process sees it, which is killed at its n-th transaction, just before or after the commit."""
-
-    def __init__(self, store: Any, at: int, *, lands: bool) -> None:
-        self._store = store
-        self._left = at
-        self._lands = lands
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
+class Killed(DyingStore):
+    """The store as one process sees it, which is killed there: no later transaction begins either."""
 
     @asynccontextmanager
     async def unit(self) -> AsyncGenerator[Any]:
-        self._left -= 1
-        if self._left < 0:
+        if self._left <= 0:
             raise Crash
-        async with self._store.unit() as unit:
+        async with super().unit() as unit:
             yield unit
-            if self._left == 0 and not self._lands:
-                raise Crash
-        if self._left == 0:
-            raise Crash
 
 
 @pytest.mark.parametrize("lands", [False, True], ids=["before the commit", "after the commit"])
