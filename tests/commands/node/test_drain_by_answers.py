@@ -65,7 +65,7 @@ async def asked(yard: Yard) -> tuple[Plan, ReclaimRequest]:
     plan = await yard.confirmed(await yard.plan(LINE))
 
     async def waits() -> bool:
-        return (await stored(yard, plan.id)).state is PlanState.WAITING
+        return (await yard.stored(plan.id)).state is PlanState.WAITING
 
     await until(waits)
     async with yard.store.read() as snapshot:
@@ -73,18 +73,11 @@ async def asked(yard: Yard) -> tuple[Plan, ReclaimRequest]:
     return plan, request
 
 
-async def stored(yard: Yard, id: str) -> Plan:
-    async with yard.store.read() as snapshot:
-        found = await snapshot.rows(Plan).get(id)
-    assert found is not None
-    return found
-
-
 async def parts_in(yard: Yard, whole: Plan, *states: PlanState) -> list[Plan]:
     """Return the parts of the plan once they are in these states, in the order of the nodes."""
 
     async def parts() -> list[Plan]:
-        return [await stored(yard, id) for id in (await stored(yard, whole.id)).parts]
+        return [await yard.stored(id) for id in (await yard.stored(whole.id)).parts]
 
     async def are() -> bool:
         return tuple(one.state for one in await parts()) == states
@@ -131,7 +124,7 @@ async def test_what_the_owner_needs_stays_and_the_rest_is_drained(yard: Yard, ku
     async with runs_plans(yard):
         whole, request = await asked(yard)
         await yard.say(f"gpu keep {request.id} --training detr --reason 'a paper is due'", ANA)
-        assert (await stored(yard, whole.id)).state is PlanState.WAITING, "the other is not answered"
+        assert (await yard.stored(whole.id)).state is PlanState.WAITING, "the other is not answered"
         await yard.say(f"gpu agree {request.id} --training vit", ANA)
         first, _ = await parts_in(yard, whole, PlanState.CANCELLED, PlanState.DONE)
     assert first.error == "nothing was done: ana needs vision/detr: a paper is due"

@@ -37,13 +37,6 @@ async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]
         yield yard
 
 
-async def stored(yard: Yard, id: str) -> Plan:
-    async with yard.store.unit() as unit:
-        found = await unit.rows(Plan).get(id)
-    assert found is not None
-    return found
-
-
 async def cordon(yard: Yard, *nodes: str) -> None:
     """Cordon nodes one after the other, and wait until the cache shows them."""
     for node in nodes:

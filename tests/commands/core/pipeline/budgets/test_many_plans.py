@@ -20,7 +20,6 @@ from tests.commands.core.pipeline.budgets.conftest import (
     cordoned,
     held_back,
     is_out,
-    stored,
 )
 from tests.support.budgets import executor_of
 from tests.support.counting_store import CountingStore
@@ -90,7 +89,7 @@ async def test_when_one_of_two_executors_is_killed_the_budget_holds_and_is_right
     assert any(isinstance(one, Crash) for one in found)
     assert cordoned(kube) <= 5
     after = executor_of(yard, yard.pipeline.budgets or pytest.fail("no budgets"))
-    left = [await stored(yard, plan.id) for plan in plans]
+    left = [await yard.stored(plan.id) for plan in plans]
     ended = await asyncio.gather(*map(after.execute, left))
     states = [plan.state for plan in ended]
     assert (states.count(PlanState.DONE), states.count(PlanState.WAITING)) == (5, 11)
@@ -114,7 +113,7 @@ async def test_small_plans_do_not_starve_a_large_one_that_waits_longer(yard: Yar
     await is_out(yard, NODES[0], out=False)
     free = await yard.executor.let_go([small, large])
     assert [plan.id for plan in free] == [large.id], "there is room for two, and the small one waits on"
-    now_waits = await stored(yard, small.id)
+    now_waits = await yard.stored(small.id)
     assert f"plan {large.id} of dana has it" in now_waits.held
 
 
@@ -133,7 +132,7 @@ async def waits_for(yard: Yard, *nodes: str) -> Plan:
     async with yard.store.unit() as unit:
         await unit.rows(Plan).put(replace(plan, stages=(Stage(steps=steps),)))
     yard.clock.move(timedelta(seconds=1))
-    held = await yard.executor.execute(await stored(yard, plan.id))
+    held = await yard.executor.execute(await yard.stored(plan.id))
     assert held.state is PlanState.WAITING, held.error
     return held
 

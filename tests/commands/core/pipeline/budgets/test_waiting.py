@@ -20,7 +20,6 @@ from tests.commands.core.pipeline.budgets.conftest import (
     is_out,
     make_room,
     repair_steps,
-    stored,
 )
 from tests.support.drained import until
 from tests.support.yard import Yard, a_node_tree, text_of
@@ -65,7 +64,7 @@ async def runs_plans(yard: Yard) -> AsyncGenerator[None]:
 
 def has_state(yard: Yard, plan: Plan, state: PlanState) -> Callable[[], Awaitable[bool]]:
     async def holds() -> bool:
-        return (await stored(yard, plan.id)).state is state
+        return (await yard.stored(plan.id)).state is state
 
     return holds
 
@@ -95,7 +94,7 @@ async def test_what_waited_and_is_another_plan_by_then_is_not_done(
     async with runs_plans(yard):
         await make_room(yard)
         await until(has_state(yard, plan, PlanState.CANCELLED))
-    ended = await stored(yard, plan.id)
+    ended = await yard.stored(plan.id)
     assert "it was held back, and nothing was done: The cluster changed" in ended.error
     assert f"Run `{plan.line}` again." in ended.error
     assert not (kube.get("Node", "", NODES[5]) or {})["spec"].get("unschedulable")
@@ -130,7 +129,7 @@ async def test_a_repair_waits_for_its_budget_as_a_cordon_does(yard: Yard) -> Non
     (step,) = repair_steps(NODES[5])
     async with yard.store.unit() as unit:
         await unit.rows(Plan).put(replace(waiting, stages=(Stage(steps=(step,)),)))
-    held = await yard.executor.execute(await stored(yard, waiting.id))
+    held = await yard.executor.execute(await yard.stored(waiting.id))
     assert held.state is PlanState.WAITING
     assert held.gates == (GateName.BUDGET,)
     assert "Budget of pool a: 5 of 5" in held.held
