@@ -55,6 +55,42 @@ def add_pod(kube: KubernetesLookalike, yard: Yard) -> Callable[..., Any]:
     return made
 
 
+@pytest.fixture
+def add_training(kube: KubernetesLookalike, yard: Yard, add_pod: Callable[..., Any]) -> Callable[..., Any]:
+    """Create ana's training `detr` of so many ranks, each with its pod, and wait until it is seen with all of them."""
+
+    async def made(ranks: int, *, gpus: int, **status: Any) -> None:
+        amount = {"nvidia.com/gpu": str(gpus)}
+        main = {"name": "main", "image": "i", "resources": {"limits": amount, "requests": amount}}
+        spec = {"restartPolicy": "Never", "containers": [main]}
+        labels = {"training": "detr", "owner": "ana"}
+        job: Any = {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": "detr", "labels": labels},
+            "spec": {
+                "parallelism": ranks,
+                "completions": ranks,
+                "completionMode": "Indexed",
+                "template": {"metadata": {"labels": labels}, "spec": spec},
+            },
+        }
+        uid = kube.create(job, namespace=SPACE)["metadata"]["uid"]
+        owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "detr", "uid": uid, "controller": True}
+        for index in range(ranks):
+            await add_pod(
+                f"detr-{index}",
+                ownerReferences=[owner],
+                labels=labels,
+                annotations={"batch.kubernetes.io/job-completion-index": str(index)},
+                spec=spec,
+                status=status,
+            )
+        await yard.seen(lambda: any(len(one.ranks) == ranks for one in yard.cluster.trainings()))
+
+    return made
+
+
 async def lose_node(kube: KubernetesLookalike, yard: Yard) -> None:
     """Let gpu-a01 stop reporting."""
     silent = {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}

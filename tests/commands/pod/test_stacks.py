@@ -52,30 +52,9 @@ async def do(yard: Yard, line: str) -> str:
 
 
 async def test_the_ranks_of_a_training_are_grouped_and_the_outlier_is_named(
-    yard: Yard, kube: KubernetesLookalike, add_pod: Callable[..., Any]
+    yard: Yard, kube: KubernetesLookalike, add_training: Callable[..., Any]
 ) -> None:
-    gpus = {"resources": {"limits": {"nvidia.com/gpu": "1"}, "requests": {"nvidia.com/gpu": "1"}}}
-    spec = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i", **gpus}]}
-    labels = {"training": "detr", "owner": "ana"}
-    template = {"metadata": {"labels": labels}, "spec": spec}
-    job: Any = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "detr", "labels": labels},
-        "spec": {"parallelism": 4, "completions": 4, "completionMode": "Indexed", "template": template},
-    }
-    uid = kube.create(job, namespace="work")["metadata"]["uid"]
-    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "detr", "uid": uid, "controller": True}
-    for index in range(4):
-        await add_pod(
-            f"detr-{index}",
-            ownerReferences=[owner],
-            labels=labels,
-            annotations={"batch.kubernetes.io/job-completion-index": str(index)},
-            spec=spec,
-            status=RUNS,
-        )
-    await yard.seen(lambda: any(len(one.ranks) == 4 for one in yard.cluster.trainings()))
+    await add_training(4, gpus=1, **RUNS)
     asked = []
 
     async def stacks(

@@ -118,6 +118,20 @@ class Stoppable:
         raise NotImplementedError
 
 
+def manager_config(api: str, *, port: int, health: int, **more: Any) -> dict[str, Any]:
+    """Return the configuration of a manager that has no other beside it, with its webhooks at this port."""
+    return {
+        "apiVersion": f"config.{api}",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": f"127.0.0.1:{health}"},
+        "metrics": {"bindAddress": "0"},
+        "webhook": {"host": "127.0.0.1", "port": port},
+        "leaderElection": {"leaderElect": False},
+        "clientConnection": {"qps": 500, "burst": 1000},
+        **more,
+    }
+
+
 def write_certificate(folder: Path) -> str:
     """Write `tls.crt` and `tls.key` for the loopback address. Return the certificate as an object of the API has it."""
     openssl = find_program("openssl", get_it=HOW_TO_GET.format(part="debian"))

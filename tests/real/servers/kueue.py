@@ -12,6 +12,7 @@ from tests.real.servers.controller import (
     Stoppable,
     check_present,
     definition,
+    manager_config,
     running,
     webhooks,
     write_certificate,
@@ -76,20 +77,16 @@ class Kueue(Stoppable):
                     self.cluster.call("PATCH", path, body, patch="merge-patch")
 
     def _config(self) -> dict[str, Any]:
-        return {
-            "apiVersion": "config.kueue.x-k8s.io/v1beta2",
-            "kind": "Configuration",
-            "health": {"healthProbeBindAddress": f"127.0.0.1:{self._health}"},
-            "metrics": {"bindAddress": "0"},
-            "webhook": {"host": "127.0.0.1", "port": self._port, "certDir": str(self.folder)},
-            "leaderElection": {"leaderElect": False},
-            "internalCertManagement": {"enable": False},
-            "clientConnection": {"qps": 500, "burst": 1000},
-            "integrations": {"frameworks": list(self.frameworks)},
-            "featureGates": {
-                "VisibilityOnDemand": False
-            },  # else it waits for a certificate of an aggregated API
-        }
+        return manager_config(
+            "kueue.x-k8s.io/v1beta2",
+            port=self._port,
+            health=self._health,
+            webhook={"host": "127.0.0.1", "port": self._port, "certDir": str(self.folder)},
+            internalCertManagement={"enable": False},
+            integrations={"frameworks": list(self.frameworks)},
+            # Else it waits for a certificate of an aggregated API.
+            featureGates={"VisibilityOnDemand": False},
+        )
 
 
 def _resources(webhook: dict[str, Any]) -> set[str]:

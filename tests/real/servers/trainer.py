@@ -13,6 +13,7 @@ from tests.real.servers.controller import (
     check_present,
     created,
     definition,
+    manager_config,
     running,
     webhooks,
     write_certificate,
@@ -63,13 +64,9 @@ class Trainer(Stoppable):
         )
 
     def _config(self) -> dict[str, Any]:
-        return {
-            "apiVersion": "config.trainer.kubeflow.org/v1alpha1",
-            "kind": "Configuration",
-            "health": {"healthProbeBindAddress": f"127.0.0.1:{self._health}"},
-            "metrics": {"bindAddress": "0"},
-            "webhook": {"host": "127.0.0.1", "port": self._port},
-            "leaderElection": {"leaderElect": False},
-            "certManagement": {"enable": False},
-            "clientConnection": {"qps": 500, "burst": 1000},
-        }
+        return manager_config(
+            "trainer.kubeflow.org/v1alpha1",
+            port=self._port,
+            health=self._health,
+            certManagement={"enable": False},
+        )

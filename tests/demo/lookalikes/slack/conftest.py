@@ -108,3 +108,10 @@ async def opened(slack: SlackLookalike, chromium_path: Path) -> AsyncIterator[Op
 
         yield open_as
     assert errors == []
+
+
+async def send(page: Page, text: str) -> None:
+    """Write into the box of the channel."""
+    box = page.get_by_role("textbox", name="Message").first
+    await box.fill(text)
+    await box.press("Enter")
