@@ -18,6 +18,7 @@ from playwright.async_api import Locator, Page, expect
 from demo.environment import Environment, EnvironmentOptions, start_environment
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from demo.scenario import Fault, load_scenarios
+from demo.side_tasks import beside
 from demo.world.logs.line import Line
 from demo.world.shared_services import PodKey
 from docs.screenshots import TIMEOUT, chromium_page, newest_message, run, take_picture, type_line
@@ -192,12 +193,8 @@ async def _scripts_print(environment: Environment) -> AsyncIterator[None]:
                     journal.add(Line(at=environment.world.state.now, text=text, pod=key, container="script"))
             await asyncio.sleep(0.3)
 
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(write())
-        try:
-            yield
-        finally:
-            task.cancel()
+    async with beside(write()):
+        yield
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,10 +1,10 @@
 """The runner of plans in a yard, which executes what is confirmed."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from bot.jobs.plan_runner import PlanRunner
+from demo.side_tasks import beside
 from tests.support.yard import Yard
 
 
@@ -15,7 +15,5 @@ async def runs_plans(yard: Yard) -> AsyncGenerator[None]:
         yard.store, yard.executor, channel="", renew=decisions.renew, divide=decisions.divide, gate_again=0.05
     )
     yard.store.listen(runner.wake)
-    async with asyncio.TaskGroup() as group:
-        running = group.create_task(runner.run())
+    async with beside(runner.run()):
         yield
-        running.cancel()

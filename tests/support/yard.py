@@ -29,6 +29,7 @@ from commands.execution.impersonation import Impersonation
 from commands.execution.plan import Origin, Plan, PlanState, StepRecord
 from commands.execution.plan_journal import records_of
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from demo.side_tasks import beside
 from tests.support.canned_prometheus import CannedPrometheus
 from tests.support.cluster_cache import CALM, until
 from tests.support.memory_store import MemoryStore
@@ -199,21 +200,17 @@ async def yard_before(
             impersonation=impersonation or Impersonation(),
         )
         executor = PlanExecutor(store, {CLUSTER: writer}, hands, pause, impersonation=impersonation)
-        async with asyncio.TaskGroup() as group:
-            task = group.create_task(cache.run())
-            try:
-                await cluster.synced(timedelta(seconds=20))
-                yield Yard(
-                    cluster=cluster,
-                    store=store,
-                    pipeline=pipeline,
-                    executor=executor,
-                    clock=hands,
-                    prometheus=prometheus,
-                    writer=writer,
-                )
-            finally:
-                task.cancel()
+        async with beside(cache.run()):
+            await cluster.synced(timedelta(seconds=20))
+            yield Yard(
+                cluster=cluster,
+                store=store,
+                pipeline=pipeline,
+                executor=executor,
+                clock=hands,
+                prometheus=prometheus,
+                writer=writer,
+            )
 
 
 async def closed(client: KubernetesClient) -> None:

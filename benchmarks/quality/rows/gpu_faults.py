@@ -4,7 +4,6 @@ The trace is played through the rule evaluation and the incident recorder, event
 compared are the incidents, cards and replies in the store.
 """
 
-import asyncio
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -34,6 +33,7 @@ from collectors.facts.redaction import Redactor
 from collectors.facts.results import Sample, Seen
 from collectors.facts.stepwise import result_of
 from collectors.facts.topology import Topology
+from demo.side_tasks import beside
 from tests.support.memory_store import MemoryStore
 
 CLUSTER = "prod-a"
@@ -110,8 +110,7 @@ async def _sent(events: Sequence[Mapping[str, Any]]) -> MemoryStore:
     inlet = Inlet(recorder=recorder, topology=lambda: _TOPOLOGY, rules=dict)
     receiver = Receiver({CLUSTER: inlet}, store, clock, lasts=_DAY)
     began: dict[tuple[str, str], datetime] = {}
-    async with asyncio.TaskGroup() as tasks:
-        running = tasks.create_task(receiver.run())
+    async with beside(receiver.run()):
         for event in events:
             clock.at = now = _at(event["t_days"])
             name, node = event["class"], event["node"]
@@ -125,7 +124,6 @@ async def _sent(events: Sequence[Mapping[str, Any]]) -> MemoryStore:
                 ends_at=now + 400 * _DAY if is_start else now,
             )
             await receiver.take([alert])
-        running.cancel()
     return store
 
 

@@ -4,7 +4,7 @@ import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from commands.core.node_script import NodeJobDefaults
 from commands.core.reboots import RebootDefaults
 from commands.core.request import Actor
 from commands.execution.plan import Plan, PlanState
-from tests.support.actions.action_row import ActionRow, Site
+from tests.support.actions.action_row import PlayedRow, Site
 from tests.support.actions.action_rows import ROWS
 from tests.support.actions.site_checks import ASKED
 from tests.support.claimed_gpus import RULES
@@ -34,13 +34,10 @@ COMMANDS = by_profile(
 
 
 @dataclass(kw_only=True)
-class ActionLine:
-    """One row on its site, in a yard. `faults` is what is wrong; after the first the rest is left out."""
+class ActionLine(PlayedRow):
+    """One row in a yard."""
 
     yard: Yard
-    row: ActionRow
-    site: Site
-    faults: list[str] = field(default_factory=list)
 
     async def play(self) -> None:
         try:
@@ -134,9 +131,6 @@ class ActionLine:
         again = asyncio.get_running_loop().create_task(self.yard.executor.execute(confirmed))
         await self.row.release(self.site)
         return await again
-
-    def _says(self, words: str, said: str) -> None:
-        assert words in said.replace("`", ""), f"`{words}` is not said: {said}"
 
 
 async def played_lines(config: Path) -> Mapping[str, Sequence[str]]:

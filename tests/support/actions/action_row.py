@@ -93,3 +93,15 @@ class ActionRow:
     @property
     def command(self) -> str:
         return " ".join(self.line.split()[:2])
+
+
+@dataclass(kw_only=True)
+class PlayedRow:
+    """One row on its site. `faults` is what is wrong; after the first the rest is left out."""
+
+    row: ActionRow
+    site: Site
+    faults: list[str] = field(default_factory=list)
+
+    def _says(self, words: str, said: str) -> None:
+        assert words in said.replace("`", ""), f"`{words}` is not said: {said}"

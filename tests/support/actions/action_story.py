@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from collectors.facts.results import SourceError
 from commands.execution.plan import Plan
 from demo.lookalikes.slack.interactions.interaction import NotPossibleError
 from demo.lookalikes.slack.state.messages import Message
-from tests.support.actions.action_row import ActionRow, Site
+from tests.support.actions.action_row import PlayedRow
 from tests.support.actions.action_rows import PLAYED
 from tests.support.actions.action_stage import SEEN, WAIT, ActionStage, action_stage, shown
 from tests.support.drained import until
@@ -23,13 +23,10 @@ REFUSALS = by_profile(("who may not",), ("who may not", "impossible", "another a
 
 
 @dataclass(kw_only=True)
-class ActionStory:
-    """One row on its site. `faults` is what a person would stop at; after the first the story is over."""
+class ActionStory(PlayedRow):
+    """One row on a stage. `faults` is what a person would stop at."""
 
     stage: ActionStage
-    row: ActionRow
-    site: Site
-    faults: list[str] = field(default_factory=list)
     plan: Plan | None = None
 
     async def tell(self, part: str) -> None:
@@ -165,9 +162,6 @@ class ActionStory:
     @property
     def _is_final(self) -> bool:
         return "nothing that can be undone" in self.row.undone
-
-    def _says(self, words: str, said: str) -> None:
-        assert words in said.replace("`", ""), f"`{words}` is not said: {said}"
 
     def _shown(self) -> str:
         seen = (*self.stage.light.slack.everything(CHANNEL), *self.stage.light.slack.ephemerals("dana"))

@@ -1,6 +1,5 @@
 """A plan that waits for its budget: what lets it go on, and what ends it."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,6 +12,7 @@ from commands.execution.plan import GateName, Plan, PlanState, Stage
 from commands.execution.plan_card import card_of
 from commands.execution.plan_gate import HELD_AT_MOST
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from demo.side_tasks import beside
 from tests.commands.core.pipeline.budgets.conftest import (
     NODES,
     cordon,
@@ -56,10 +56,8 @@ async def runs_plans(yard: Yard) -> AsyncGenerator[None]:
         yard.store, yard.executor, channel="", renew=yard.pipeline.decisions.renew, gate_again=0.05
     )
     yard.store.listen(runner.wake)
-    async with asyncio.TaskGroup() as group:
-        running = group.create_task(runner.run())
+    async with beside(runner.run()):
         yield
-        running.cancel()
 
 
 def has_state(yard: Yard, plan: Plan, state: PlanState) -> Callable[[], Awaitable[bool]]:
