@@ -35,7 +35,7 @@ def loop_of(
 
 
 async def by_node(loop: RuleLoop) -> Mapping[str, tuple[Incident, str]]:
-    """Return the incident of each node with its card, which names the node in its title and offers to cordon it."""
+    """Return the incident of each node with its card, which names the node in its title and suggests to cordon it."""
     found = {incident.subject.node: incident for incident in await loop.incidents()}
     cards = await loop.shown()
     assert set(found) == set(NODES)

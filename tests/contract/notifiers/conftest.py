@@ -52,7 +52,7 @@ class Site:
 
 
 def _site_of_server(answer: Callable[[int], None], **parts: Any) -> Site:
-    """Return the site of a server that can be told to refuse so many requests."""
+    """Return the site of a server whose next answers can be refusals."""
 
     def fail(times: int) -> None:
         for _ in range(times):
