@@ -1,6 +1,5 @@
 """The object of a training as a file: it is created as it is, in a namespace of its own, or refused with the line."""
 
-
 import pytest
 
 from commands.execution.plan import PlanState
