@@ -1,6 +1,6 @@
 """The traces of F6, in three families, each with true faults among them so that silence is not an answer."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from benchmarks.gpu_traces import (
@@ -63,27 +63,21 @@ def _everywhere(number: int, *, name: str) -> tuple[Trace, Trace, Trace]:
     )
 
 
+def _one_each(when: str, values: Sequence[float], *, minutes: float) -> Trace:
+    """One of these values in every metric of one GPU of each node."""
+    return Trace(
+        name=f"{when} every metric of one GPU of each node reads {', '.join(f'{one:g}' for one in values)}",
+        overrides=tuple(
+            Override(value=value, nodes=(node,), gpus=(1,), end=STARTS + minutes)
+            for node, value in zip(NODES, values, strict=False)
+        ),
+    )
+
+
 CORRUPT = (
+    *(_one_each("for ten minutes", blanks, minutes=10) for blanks in batched(BLANKS, len(NODES))),
     *(
-        Trace(
-            name="for ten minutes every metric of one GPU of each node reads "
-            + ", ".join(f"{blank:g}" for blank in blanks),
-            overrides=tuple(
-                Override(value=blank, nodes=(node,), gpus=(1,), end=STARTS + 10)
-                for node, blank in zip(NODES, blanks, strict=False)
-            ),
-        )
-        for blanks in batched(BLANKS, len(NODES))
-    ),
-    *(
-        Trace(
-            name="in one scrape every metric of one GPU of each node reads "
-            + ", ".join(f"{value:g}" for value in values),
-            overrides=tuple(
-                Override(value=value, nodes=(node,), gpus=(1,), end=STARTS + 0.5)
-                for node, value in zip(NODES, values, strict=False)
-            ),
-        )
+        _one_each("in one scrape", values, minutes=0.5)
         for values in batched((1, 2, 20, 127, 4096, 65535), len(NODES))
     ),
     Trace(

@@ -34,6 +34,23 @@ HEALTH, EVENTS = "DCGM_EXP_GPU_HEALTH_STATUS", "DCGM_EXP_CLOCK_EVENTS_COUNT"
 CAPACITY, ALLOCATABLE = "kube_node_status_capacity", "kube_node_status_allocatable"
 UP = "up"
 
+# What reads 0 as long as a GPU is well.
+_STILL = (
+    XID,
+    DBE,
+    REMAP_FAILED,
+    "DCGM_FI_DEV_ROW_REMAP_PENDING",
+    "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS",
+    "DCGM_FI_DEV_BANKS_REMAP_ROWS_AVAIL_NONE",
+    "DCGM_FI_DEV_RETIRED_SBE",
+    "DCGM_FI_DEV_RETIRED_DBE",
+    "DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL",
+    "DCGM_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL",
+    "DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL",
+    "DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION",
+    HEALTH,
+    EVENTS,
+)
 # What a busy, sane GPU reads: the first value, what each step adds, and by how much it swings.
 _SANE: Mapping[str, tuple[float, float, float]] = {
     TEMP: (58, 0, 5),
@@ -41,23 +58,10 @@ _SANE: Mapping[str, tuple[float, float, float]] = {
     UTIL: (97, 0, 3),
     "DCGM_FI_DEV_SM_CLOCK": (1700, 0, 20),
     "DCGM_FI_DEV_FB_USED": (70000, 0, 10),
-    XID: (0, 0, 0),
-    DBE: (0, 0, 0),
-    REMAP_FAILED: (0, 0, 0),
-    "DCGM_FI_DEV_ROW_REMAP_PENDING": (0, 0, 0),
-    "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS": (0, 0, 0),
-    "DCGM_FI_DEV_BANKS_REMAP_ROWS_AVAIL_NONE": (0, 0, 0),
-    "DCGM_FI_DEV_RETIRED_SBE": (0, 0, 0),
-    "DCGM_FI_DEV_RETIRED_DBE": (0, 0, 0),
     "DCGM_FI_DEV_PCIE_REPLAY_COUNTER": (3, 0, 0),
-    "DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL": (0, 0, 0),
-    "DCGM_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL": (0, 0, 0),
-    "DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL": (0, 0, 0),
     "DCGM_FI_DEV_THERMAL_VIOLATION": (0, 1000, 0),
     "DCGM_FI_DEV_POWER_VIOLATION": (0, 200_000_000, 0),
-    "DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION": (0, 0, 0),
-    HEALTH: (0, 0, 0),
-    EVENTS: (0, 0, 0),
+    **dict.fromkeys(_STILL, (0, 0, 0)),
 }
 _WITH_LABELS = {HEALTH: {"health_watch": "ALL"}, EVENTS: {"clock_event": "hw_thermal"}}
 _COUNTED = frozenset({XIDS, EVENTS, HEALTH})  # what only exporters with DCGM_EXP_* have

@@ -41,6 +41,7 @@ from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOpt
 from collectors.sources.kubernetes.source import KubernetesSource
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.source import PrometheusSource
+from demo.side_tasks import beside
 from tests.support.routing import QuietSource
 
 CYCLES, STARTS = 7, 3
@@ -97,11 +98,9 @@ async def starts(kubeconfig: str) -> Measured:
     async def start() -> None:
         cache = ClusterCache(KubernetesSource(client), clock=SystemClock())
         cluster = LiveCluster("prod-a", clock=SystemClock(), cache=cache)
-        async with asyncio.TaskGroup() as group:
-            task = group.create_task(cache.run())
+        async with beside(cache.run()):
             await cluster.synced(SYNCED)
             cluster.topology()
-            task.cancel()
 
     stall = await longest_stall(start, rounds=STARTS)
     await client.close()
@@ -135,8 +134,7 @@ async def cycles(url: str, kubeconfig: str) -> Measured:
         blind.update(done.blind)
         return watch.wall
 
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(cache.run())
+    async with beside(cache.run()):
         await cluster.synced(SYNCED)
         for _ in range(3):
             await cycle()
@@ -145,7 +143,6 @@ async def cycles(url: str, kubeconfig: str) -> Measured:
         stall = await longest_stall(cycle, rounds=CYCLES)
         memory = _resident() - before
         calm_times = await take_turns({"calm": calm}, rounds=CYCLES)
-        task.cancel()
     async with (
         aiohttp.ClientSession() as session,
         session.post(f"{url}/api/v1/query", data={"query": PRESENCE}) as response,

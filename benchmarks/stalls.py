@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
+from demo.side_tasks import beside
+
 TICK = 0.001  # seconds
 
 
@@ -31,15 +33,11 @@ class Ticker:
 async def ticking() -> AsyncIterator[Ticker]:
     """Run a ticker while the block runs."""
     ticker = Ticker()
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(ticker.run())
+    async with beside(ticker.run()):
         await asyncio.sleep(3 * TICK)
         ticker.late = ticker.worked = 0.0
-        try:
-            yield ticker
-            await asyncio.sleep(3 * TICK)  # so that a stall at the end is measured too
-        finally:
-            task.cancel()
+        yield ticker
+        await asyncio.sleep(3 * TICK)  # so that a stall at the end is measured too
 
 
 async def longest_stall(once: Callable[[], Awaitable[object]], *, rounds: int) -> timedelta:

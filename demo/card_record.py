@@ -17,6 +17,7 @@ from commands.models import CordonLease
 from demo.card_checks import Moment, OpenIncident, Shown, Version, faults_in
 from demo.environment import CHANNELS, CLUSTER, Environment
 from demo.lookalikes.slack import Message
+from demo.side_tasks import beside
 
 EVERY = 1.0  # seconds
 KEPT = timedelta(minutes=10)  # a scenario takes less
@@ -34,12 +35,8 @@ class CardRecord:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Look until the block ends."""
-        async with asyncio.TaskGroup() as group:
-            task = group.create_task(self._look(), name="record of cards")
-            try:
-                yield
-            finally:
-                task.cancel()
+        async with beside(self._look(), "record of cards"):
+            yield
 
     async def faults(self) -> list[str]:
         """Return what was wrong with any version of any card, and was not returned before."""

@@ -1,7 +1,7 @@
 """The demo's environment: the world, look-alikes or real servers, a real Prometheus, and the bot."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -25,6 +25,7 @@ from demo.lookalikes.slack import Options, Person, SlackLookalike
 from demo.lookalikes.slack.lookalike import Members
 from demo.parts.prometheus import PrometheusServer, import_openmetrics
 from demo.scenario import Fault
+from demo.side_tasks import beside
 from demo.world.kube.api import Access
 from demo.world.layout import Layout
 from demo.world.world import Settings as WorldSettings
@@ -155,7 +156,7 @@ async def start_environment(options: EnvironmentOptions) -> AsyncIterator[Enviro
             )
         )
         worlds.append(world)
-        await stack.enter_async_context(_background(world.run(), "world"))
+        await stack.enter_async_context(beside(world.run(), "world"))
         await world.ready.wait()
         data = options.folder / "prometheus"
         data.mkdir(exist_ok=True)
@@ -167,14 +168,14 @@ async def start_environment(options: EnvironmentOptions) -> AsyncIterator[Enviro
         written = bot_settings(options, cluster, address, slack, prometheus.url)
         file.write_text(yaml.safe_dump(written, sort_keys=False, allow_unicode=True), encoding="utf-8")
         yard = await stack.enter_async_context(build(read_settings(file)))
-        await stack.enter_async_context(_background(yard.run(), "yardmaster"))
+        await stack.enter_async_context(beside(yard.run(), "yardmaster"))
         await slack.connected()
         while isinstance(yard.clusters[CLUSTER].refresh(), Blind):  # noqa: ASYNC110 - it has no event
             await asyncio.sleep(0.1)
         sender = AlertSender(
             address=lambda: yard.server.address, token=SENDER_TOKEN, now=slack.workspace.clock.now
         )
-        await stack.enter_async_context(_background(sender.run(), "sender of alerts"))
+        await stack.enter_async_context(beside(sender.run(), "sender of alerts"))
         yield Environment(
             options=options,
             world=world,
@@ -186,17 +187,6 @@ async def start_environment(options: EnvironmentOptions) -> AsyncIterator[Enviro
             settings_file=file,
             sender=sender,
         )
-
-
-@asynccontextmanager
-async def _background(coroutine: Coroutine[Any, Any, None], name: str) -> AsyncIterator[None]:
-    """Run a coroutine for the duration of the block; if it fails, the block fails too."""
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(coroutine, name=name)
-        try:
-            yield
-        finally:
-            task.cancel()
 
 
 async def _kubernetes(

@@ -5,7 +5,6 @@ a second person, has it rebooted, and tests it; on another node a device file is
 go into docs/images, or the folder given with `--into`.
 """
 
-import argparse
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -19,9 +18,10 @@ from playwright.async_api import Locator, Page, expect
 from demo.environment import Environment, EnvironmentOptions, start_environment
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from demo.scenario import Fault, load_scenarios
+from demo.side_tasks import beside
 from demo.world.logs.line import Line
 from demo.world.shared_services import PodKey
-from docs.screenshots import IMAGES, LARGEST, TIMEOUT, chromium_page, newest_message, take_picture, type_line
+from docs.screenshots import TIMEOUT, chromium_page, newest_message, run, take_picture, type_line
 
 MIDDLE = 620  # pixels
 NODE, OTHER = "gpu-a02", "gpu-b04"
@@ -178,7 +178,7 @@ async def _scripts_print(environment: Environment) -> AsyncIterator[None]:
     kube, journal = environment.kubernetes, environment.world.journal
     assert kube is not None
 
-    async def run() -> None:
+    async def write() -> None:
         said: set[str] = set()
         while True:
             for pod in kube.list("pods"):
@@ -193,25 +193,12 @@ async def _scripts_print(environment: Environment) -> AsyncIterator[None]:
                     journal.add(Line(at=environment.world.state.now, text=text, pod=key, container="script"))
             await asyncio.sleep(0.3)
 
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(run())
-        try:
-            yield
-        finally:
-            task.cancel()
+    async with beside(write()):
+        yield
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m docs.broken_node_screenshots", description="Take the screenshots of a broken node."
-    )
-    parser.add_argument("--into", type=Path, default=IMAGES, metavar="FOLDER")
-    into = parser.parse_args(arguments).into
-    into.mkdir(parents=True, exist_ok=True)
-    sizes = {file.name: file.stat().st_size for file in asyncio.run(take_pictures(into))}
-    for name, size in sizes.items():
-        sys.stdout.write(f"{name}: {size // 1000} kB\n")
-    return 1 if max(sizes.values()) > LARGEST else 0
+    return run(take_pictures, arguments, program="broken_node_screenshots", of="a broken node")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ from enum import StrEnum
 from pathlib import Path
 
 import msgspec
-import yaml
+
+from docs.headed_tables import headed_tables, read_rows
 
 COVERAGE = Path(__file__).parent / "coverage.yaml"
 
@@ -35,34 +36,22 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 def read_coverage(path: Path = COVERAGE) -> dict[str, tuple[Report, ...]]:
     """Return the reports by their area. Raises msgspec.ValidationError, which says where the file is wrong."""
-    return msgspec.convert(
-        yaml.safe_load(path.read_text(encoding="utf-8")), dict[str, tuple[Report, ...]], strict=False
-    )
+    return read_rows(path, Report)
 
 
 def coverage_part() -> str:
     """A table per area."""
-    parts = []
-    for area, reports in read_coverage().items():
-        lines = [
-            f"## {area}",
-            "",
-            "| Reported | Kind | Seen by | Answered by | Not there |",
-            "|---|---|---|---|---|",
-        ]
-        lines += [_row(report) for report in reports]
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+    columns = ("Reported", "Kind", "Seen by", "Answered by", "Not there")
+    return headed_tables(read_coverage(), columns, _cells)
 
 
-def _row(report: Report) -> str:
+def _cells(report: Report) -> tuple[str, ...]:
     missing = [f"cannot be seen: {report.unseen}"] if report.unseen else []
     missing += [f"not yet: {report.later}"] if report.later else []
-    cells = (
+    return (
         report.what,
         report.kind.value,
         ", ".join(report.rules),
         ", ".join(f"`{name}`" for name in report.commands),
         "; ".join(missing),
     )
-    return f"| {' | '.join(cells)} |"

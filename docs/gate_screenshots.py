@@ -78,12 +78,7 @@ async def _trial_and_breaker(page: Page, environment: Environment, into: Path) -
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    return run(
-        take_pictures,
-        arguments,
-        program="gate_screenshots",
-        description="Take the screenshots of gates.",
-    )
+    return run(take_pictures, arguments, program="gate_screenshots", of="gates")
 
 
 if __name__ == "__main__":

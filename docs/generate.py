@@ -4,7 +4,6 @@ A generated part is between `<!-- generated: NAME -->` and `<!-- /generated -->`
 and it exits 1 when a page is stale.
 """
 
-import argparse
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +26,7 @@ from docs.neighbours import twice_part, without_logs_part
 from docs.promises_table import promises_part
 from docs.settings_table import settings_table
 from docs.sizing_table import sizing_part
+from docs.stale_files import generate
 
 DOCS = Path(__file__).parent
 PARTS: Mapping[str, Callable[[], str]] = {
@@ -70,24 +70,8 @@ def pages(folder: Path = DOCS) -> dict[Path, str]:
     return found
 
 
-def stale(folder: Path = DOCS) -> list[Path]:
-    """The pages whose generated parts are out of date."""
-    return [page for page, text in pages(folder).items() if page.read_text(encoding="utf-8") != text]
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m docs.generate", description="Generate the tables of the docs."
-    )
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a page is stale")
-    is_check = parser.parse_args(arguments).check
-    texts = pages()
-    stale_pages = [page for page, text in texts.items() if page.read_text(encoding="utf-8") != text]
-    for page in stale_pages:
-        if not is_check:
-            page.write_text(texts[page], encoding="utf-8")
-        sys.stdout.write(f"{'stale' if is_check else 'generated'}: {page.relative_to(DOCS.parent)}\n")
-    return 1 if is_check and stale_pages else 0
+    return generate(pages, arguments, program="docs.generate", of="the tables of the docs", what="page")
 
 
 if __name__ == "__main__":

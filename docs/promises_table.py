@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import msgspec
-import yaml
+
+from docs.headed_tables import headed_tables, read_rows
 
 PROMISES = Path(__file__).parent / "promises.yaml"
 
@@ -18,25 +19,18 @@ class Promise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 def read_promises(path: Path = PROMISES) -> dict[str, tuple[Promise, ...]]:
     """Return the promises by their heading. Raises msgspec.ValidationError, which says where the file is wrong."""
-    return msgspec.convert(
-        yaml.safe_load(path.read_text(encoding="utf-8")), dict[str, tuple[Promise, ...]], strict=False
-    )
+    return read_rows(path, Promise)
 
 
 def promises_part() -> str:
     """A table for each heading."""
-    parts = []
-    for heading, promises in read_promises().items():
-        lines = [f"## {heading}", "", "| Promise | Proved by | Measured by |", "|---|---|---|"]
-        lines += [_row(one) for one in promises]
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+    return headed_tables(read_promises(), ("Promise", "Proved by", "Measured by"), _cells)
 
 
-def _row(promise: Promise) -> str:
+def _cells(promise: Promise) -> tuple[str, ...]:
     tests = "<br>".join(_shown(one) for one in promise.tests)
     figures = ", ".join(f"[{id}](benchmarks.md)" for id in promise.figures)
-    return f"| {promise.promise} | {tests} | {figures} |"
+    return promise.promise, tests, figures
 
 
 def _shown(test: str) -> str:

@@ -32,6 +32,7 @@ ATTEMPTS = 3  # for a picture
 WIDE, MIDDLE, NARROW = 760, 520, 400  # pixels
 HIGH = 1300
 LARGEST = 250_000  # bytes
+Take = Callable[[Path], Coroutine[Any, Any, list[Path]]]
 
 
 async def take_pictures(into: Path) -> list[Path]:
@@ -188,15 +189,11 @@ async def take_picture(
     return file
 
 
-def run(
-    take: Callable[[Path], Coroutine[Any, Any, list[Path]]],
-    arguments: Sequence[str] | None,
-    *,
-    program: str,
-    description: str,
-) -> int:
+def run(take: Take, arguments: Sequence[str] | None, *, program: str, of: str) -> int:
     """Take the pictures into the folder that the arguments name, and print the size of each."""
-    parser = argparse.ArgumentParser(prog=f"python -m docs.{program}", description=description)
+    parser = argparse.ArgumentParser(
+        prog=f"python -m docs.{program}", description=f"Take the screenshots of {of}."
+    )
     parser.add_argument("--into", type=Path, default=IMAGES, metavar="FOLDER")
     into = parser.parse_args(arguments).into
     into.mkdir(parents=True, exist_ok=True)
@@ -207,9 +204,7 @@ def run(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    return run(
-        take_pictures, arguments, program="screenshots", description="Take the screenshots of the docs."
-    )
+    return run(take_pictures, arguments, program="screenshots", of="the docs")
 
 
 if __name__ == "__main__":

@@ -95,12 +95,7 @@ async def _launch(page: Page, line: str, name: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    return run(
-        take_pictures,
-        arguments,
-        program="training_screenshots",
-        description="Take the screenshots of a training.",
-    )
+    return run(take_pictures, arguments, program="training_screenshots", of="a training")
 
 
 if __name__ == "__main__":

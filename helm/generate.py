@@ -3,7 +3,6 @@
 With `--check` nothing is written, and it exits 1 when a file is stale.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ import yaml
 from bot.doctor.role_rules import act_rights, look_rights, resources_of_kinds, rule_object_rights
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import Command
+from docs.stale_files import generate
 from helm.settings_schema import settings_schema
 from helm.values_file import Value, read_values, schema_of
 
@@ -38,13 +38,6 @@ def made(chart: Path = CHART, commands: Sequence[Command[Any]] = CATALOGUE) -> d
         chart / "files" / "rights.yaml": f"# {_HEADER}\n" + yaml.dump(rights, sort_keys=False, Dumper=_Plain),
         chart / "README.md": _readme(values),
     }
-
-
-def stale(files: dict[Path, str]) -> list[Path]:
-    """The files whose text differs from what would be generated."""
-    return [
-        file for file, text in files.items() if not file.is_file() or file.read_text(encoding="utf-8") != text
-    ]
 
 
 class _Plain(yaml.SafeDumper):
@@ -102,19 +95,7 @@ def _short(default: object) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m helm.generate", description="Generate the chart's derived files."
-    )
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file is stale")
-    is_check = parser.parse_args(arguments).check
-    files = made()
-    stale_files = stale(files)
-    for file in stale_files:
-        if not is_check:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(files[file], encoding="utf-8")
-        sys.stdout.write(f"{'stale' if is_check else 'generated'}: {file.relative_to(CHART.parent)}\n")
-    return 1 if is_check and stale_files else 0
+    return generate(made, arguments, program="helm.generate", of="the chart's derived files", what="file")
 
 
 if __name__ == "__main__":

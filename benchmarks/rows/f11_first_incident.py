@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks.finished_process import finished
 from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row
 from bot.evaluation.rulebook import read_rulebook
 from bot.settings.schema import RulesSettings
@@ -72,28 +73,17 @@ async def _played(file: Path) -> Any:
         raise CannotRunError(
             f"no {program.name} next to {Path(sys.executable).name}: install the project first"
         )
-    process = await asyncio.create_subprocess_exec(
-        program,
-        *("demo", "--once", "--scenario", SCENARIO, "--json", str(file)),
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=ROOT,
-    )
-    try:
-        _, errors = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.terminate()
-            await process.wait()
+    command = ("demo", "--once", "--scenario", SCENARIO, "--json", str(file))
+    done = await finished(str(program), *command, folder=ROOT)
     try:
         return await asyncio.to_thread(lambda: json.loads(file.read_bytes()))
     except FileNotFoundError:
-        raise CannotRunError(f"the demo wrote no figures: {_last_error(errors)}") from None
+        raise CannotRunError(f"the demo wrote no figures: {_last_error(done.errors)}") from None
 
 
-def _last_error(errors: bytes) -> str:
+def _last_error(errors: str) -> str:
     """Return the last line that names an error, or else the last line."""
-    lines = [line.strip(" |+-") for line in errors.decode(errors="replace").splitlines()]
+    lines = [line.strip(" |+-") for line in errors.splitlines()]
     named = [line for line in lines if "Error" in line.split(":")[0]]
     return (named or [line for line in lines if line] or ["no output"])[-1][:300]
 

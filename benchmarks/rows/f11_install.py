@@ -13,6 +13,7 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks.finished_process import finished
 from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row
 
 ROOT = Path(__file__).parents[2]
@@ -106,19 +107,10 @@ def _on_disk(path: Path) -> int:
 
 async def _output(*command: str) -> str:
     """Run the command and return what it printed. Raises CannotRunError with its errors when it fails."""
-    process = await asyncio.create_subprocess_exec(
-        *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=ROOT
-    )
-    try:
-        out, err = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode != 0:
-        last = err.decode(errors="replace").strip()[-400:]
-        raise CannotRunError(f"`{' '.join(command[:4])} …` failed: {last}")
-    return out.decode(errors="replace").strip()
+    done = await finished(*command, folder=ROOT)
+    if done.code:
+        raise CannotRunError(f"`{' '.join(command[:4])} …` failed: {done.errors[-400:]}")
+    return done.output.decode(errors="replace").strip()
 
 
 BENCHMARK = Benchmark(id="F11", title="a fresh install", run=run)

@@ -23,7 +23,7 @@ from benchmarks.pod_server import PATH
 from benchmarks.pods import Pages, pages
 from benchmarks.row import Benchmark, Goal, Outcome, Peer, Row, Stall
 from benchmarks.stalls import longest_decode, longest_stall
-from benchmarks.timing import Watch, take_turns
+from benchmarks.timing import Timing, Watch, take_turns
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.kinds import PODS
 from collectors.cluster.objects import Pod
@@ -98,42 +98,39 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
         {"models": lambda: _by_models(few), "bare": lambda: _by_structs(few)}, rounds=3
     )
     megabytes = list_of.size / 1e6
+    same_bytes = "msgspec decode of the same bytes"
     rows = (
-        Row(
-            id="F14",
-            measure=f"{COUNT:,} pods ({megabytes:.0f} MB) into the cache, in memory, CPU",
-            value=near["ours"].milliseconds,
-            unit="ms",
-            peer=Peer(name="msgspec decode of the same bytes", value=near["bare"].milliseconds),
+        _timed(
+            f"{COUNT:,} pods ({megabytes:.0f} MB) into the cache, in memory, CPU",
+            near["ours"],
+            Peer(name=same_bytes, value=near["bare"].milliseconds),
             goal=Goal(limit=2.0),
         ),
-        Row(
-            id="F14",
-            measure="the same over HTTP, wall",
-            value=far["ours"].milliseconds,
-            unit="ms",
-            peer=Peer(name="aiohttp GETs and the same decode", value=far["bare"].milliseconds),
+        _timed(
+            "the same over HTTP, wall",
+            far["ours"],
+            Peer(name="aiohttp GETs and the same decode", value=far["bare"].milliseconds),
             goal=Goal(limit=2.0),
         ),
-        Row(
-            id="F14",
-            measure="the same over HTTP, wall, over decoding alone",
-            value=far["ours"].milliseconds,
-            unit="ms",
-            peer=Peer(name="msgspec decode, no HTTP", value=near["bare"].milliseconds),
+        _timed(
+            "the same over HTTP, wall, over decoding alone",
+            far["ours"],
+            Peer(name="msgspec decode, no HTTP", value=near["bare"].milliseconds),
         ),
-        Row(
-            id="F14",
-            measure=f"kubernetes client models reading {BY_MODELS} of them, CPU",
-            value=modelled["models"].milliseconds,
-            unit="ms",
-            peer=Peer(name="msgspec decode of the same bytes", value=modelled["bare"].milliseconds),
+        _timed(
+            f"kubernetes client models reading {BY_MODELS} of them, CPU",
+            modelled["models"],
+            Peer(name=same_bytes, value=modelled["bare"].milliseconds),
         ),
     )
     return Outcome(
         rows=rows,
         stalls=(Stall(during="F14", longest=stall, longest_decode=longest_decode(decode, bodies)),),
     )
+
+
+def _timed(measure: str, ours: Timing, peer: Peer, *, goal: Goal | None = None) -> Row:
+    return Row(id="F14", measure=measure, value=ours.milliseconds, unit="ms", peer=peer, goal=goal)
 
 
 async def _cached(source: KubernetesSource) -> Watch:

@@ -3,7 +3,6 @@
 The servers and each measured process are processes of their own.
 """
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -13,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
+from benchmarks.finished_process import finished
 from benchmarks.large_cluster_objects import GPUS, PODS_ON_NODE
 from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row
 from benchmarks.rows.f14_list import kubeconfig
@@ -37,22 +37,13 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
     judged = large.rules - len(large.blind)
     decode = Peer(name=f"decode of one answer of {NODES * GPUS:,} series", value=large.decode * 1e3)
     rows = (
-        Row(
-            id="F16",
-            measure=f"{NODES:,} nodes, {NODES * PODS_ON_NODE:,} pods: longest stall in a cycle",
-            value=large.stall * 1e3,
-            unit="ms",
-            peer=decode,
+        _timed(
+            f"{NODES:,} nodes, {NODES * PODS_ON_NODE:,} pods: longest stall in a cycle",
+            large.stall,
+            decode,
             goal=Goal(limit=3.0),
         ),
-        Row(
-            id="F16",
-            measure="… from the start to the first topology",
-            value=start.stall * 1e3,
-            unit="ms",
-            peer=decode,
-            goal=Goal(limit=3.0),
-        ),
+        _timed("… from the start to the first topology", start.stall, decode, goal=Goal(limit=3.0)),
         Row(
             id="F16",
             measure="… memory that the cluster takes in the process",
@@ -68,20 +59,16 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
             unit="MB",
             goal=Goal(limit=CHARTS_LIMIT / 1e6, of_value=True),
         ),
-        Row(
-            id="F16",
-            measure="… a cycle of all rules",
-            value=large.cycle * 1e3,
-            unit="ms",
-            peer=Peer(name=f"the same with {FEWER:,} nodes", value=small.cycle * 1e3),
+        _timed(
+            "… a cycle of all rules",
+            large.cycle,
+            Peer(name=f"the same with {FEWER:,} nodes", value=small.cycle * 1e3),
             goal=Goal(limit=6.0),
         ),
-        Row(
-            id="F16",
-            measure="… such a cycle in which no alert is missing: no presence queries",
-            value=large.calm * 1e3,
-            unit="ms",
-            peer=Peer(name="the cycle with all of them", value=large.cycle * 1e3),
+        _timed(
+            "… such a cycle in which no alert is missing: no presence queries",
+            large.calm,
+            Peer(name="the cycle with all of them", value=large.cycle * 1e3),
         ),
         Row(
             id="F16",
@@ -92,6 +79,10 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
         ),
     )
     return Outcome(rows=rows)
+
+
+def _timed(measure: str, seconds: float, peer: Peer, *, goal: Goal | None = None) -> Row:
+    return Row(id="F16", measure=measure, value=seconds * 1e3, unit="ms", peer=peer, goal=goal)
 
 
 @asynccontextmanager
@@ -118,27 +109,12 @@ async def _served(nodes: int) -> AsyncIterator[tuple[str, Path]]:
 
 async def _measured(what: str, url: str, config: Path) -> Measured:
     """Run one measured process to its end, and return its figures."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "benchmarks.scale",
-        what,
-        url,
-        str(config),
-        cwd=ROOT,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        out, error = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode:
-        last = error.decode(errors="replace").strip().rpartition("\n")[2]
-        raise CannotRunError(f"`benchmarks.scale {what}` failed: {last}")
-    return msgspec.json.decode(out.rstrip().rpartition(b"\n")[2], type=Measured)  # after what it logged
+    done = await finished(sys.executable, "-m", "benchmarks.scale", what, url, str(config), folder=ROOT)
+    if done.code:
+        raise CannotRunError(f"`benchmarks.scale {what}` failed: {done.errors.rpartition(chr(10))[2]}")
+    return msgspec.json.decode(
+        done.output.rstrip().rpartition(b"\n")[2], type=Measured
+    )  # after what it logged
 
 
 BENCHMARK = Benchmark(id="F16", title="5,000 nodes and 50,000 pods", run=run, limit=timedelta(seconds=1200))

@@ -67,24 +67,24 @@ async def rows() -> list[Row]:
         cpu, peer = (median(cost.cpu for cost in costs) / size for costs in (one, spread))
         stall = median(cost.stall for cost in one)
         found += [
-            Row(
-                id="F17",
-                measure=f"{size:,} alerts into one incident: CPU an alert",
-                value=cpu * 1e6,
-                unit="µs",
-                peer=Peer(name="the same number, an incident and a card each", value=peer * 1e6),
-                goal=Goal(limit=3.0),
+            _cost_row(
+                f"{size:,} alerts into one incident: CPU an alert",
+                cpu * 1e6,
+                "µs",
+                Peer(name="the same number, an incident and a card each", value=peer * 1e6),
             ),
-            Row(
-                id="F17",
-                measure=f"{size:,} alerts into one incident: longest stall of the event loop",
-                value=stall * 1e3,
-                unit="ms",
-                peer=Peer(name="longest single decode in F14", value=decoded * 1e3),
-                goal=Goal(limit=3.0),
+            _cost_row(
+                f"{size:,} alerts into one incident: longest stall of the event loop",
+                stall * 1e3,
+                "ms",
+                Peer(name="longest single decode in F14", value=decoded * 1e3),
             ),
         ]
     return found
+
+
+def _cost_row(measure: str, value: float, unit: str, peer: Peer) -> Row:
+    return Row(id="F17", measure=measure, value=value, unit=unit, peer=peer, goal=Goal(limit=3.0))
 
 
 def _names(size: int) -> list[str]:

@@ -42,45 +42,30 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
     peers = await _measured(_peer)
     return Outcome(
         rows=(
-            Row(
-                id="F5",
-                measure=f"{TIMED:,} new alerts in batches of {BATCH}, {SENDERS} at once, committed before the answer",
-                value=ours.rate,
-                unit="1/s",
-                peer=Peer(name=f"{programs.PEER}, in memory", value=peers.rate),
+            _rate(
+                f"{TIMED:,} new alerts in batches of {BATCH}, {SENDERS} at once, committed before the answer",
+                ours.rate,
+                peers.rate,
                 goal=Goal(limit=0.6, at_least=True),
             ),
-            Row(
-                id="F5",
-                measure="… until GET /api/v2/alerts shows the last of them",
-                value=ours.shown,
-                unit="1/s",
-                peer=Peer(name=f"{programs.PEER}, in memory", value=peers.shown),
+            _rate("… until GET /api/v2/alerts shows the last of them", ours.shown, peers.shown),
+            _rate("… the same alerts again", ours.again, peers.again),
+            _memory(
+                f"memory with {STANDING:,} alerts that stand", ours.memory, peers.memory, goal=Goal(limit=0.6)
             ),
-            Row(
-                id="F5",
-                measure="… the same alerts again",
-                value=ours.again,
-                unit="1/s",
-                peer=Peer(name=f"{programs.PEER}, in memory", value=peers.again),
-            ),
-            Row(
-                id="F5",
-                measure=f"memory with {STANDING:,} alerts that stand",
-                value=ours.memory / 1e6,
-                unit="MB",
-                peer=Peer(name=programs.PEER, value=peers.memory / 1e6),
-                goal=Goal(limit=0.6),
-            ),
-            Row(
-                id="F5",
-                measure="… of that before the first",
-                value=ours.idle / 1e6,
-                unit="MB",
-                peer=Peer(name=programs.PEER, value=peers.idle / 1e6),
-            ),
+            _memory("… of that before the first", ours.idle, peers.idle),
         )
     )
+
+
+def _rate(measure: str, ours: float, theirs: float, *, goal: Goal | None = None) -> Row:
+    peer = Peer(name=f"{programs.PEER}, in memory", value=theirs)
+    return Row(id="F5", measure=measure, value=ours, unit="1/s", peer=peer, goal=goal)
+
+
+def _memory(measure: str, ours: int, theirs: int, *, goal: Goal | None = None) -> Row:
+    peer = Peer(name=programs.PEER, value=theirs / 1e6)
+    return Row(id="F5", measure=measure, value=ours / 1e6, unit="MB", peer=peer, goal=goal)
 
 
 def _peer(folder: Path) -> AlertProgram:

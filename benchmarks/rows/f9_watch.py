@@ -78,32 +78,27 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
         for name, each in found.items()
     ]
     rows += [
-        Row(
-            id="F9",
-            measure="silence of one connection, until its changes are seen",
-            value=stalled.blind,
-            unit="s",
-            peer=Peer(name="the longest watch, with its grace", value=timing.watch + timing.grace),
-            goal=Goal(limit=1.2),
+        _silence(
+            "silence of one connection, until its changes are seen",
+            stalled.blind,
+            Peer(name="the longest watch, with its grace", value=timing.watch + timing.grace),
         ),
-        Row(
-            id="F9",
-            measure="silence of the server, from the last byte until the source is blind",
-            value=max(blind for blind, _ in announced),
-            unit="s",
-            peer=Peer(name="the setting `stale_after`", value=setting),
-            goal=Goal(limit=1.2),
+        _silence(
+            "silence of the server, from the last byte until the source is blind",
+            max(blind for blind, _ in announced),
+            Peer(name="the setting `stale_after`", value=setting),
         ),
-        Row(
-            id="F9",
-            measure="… until a card says so",
-            value=max(card for _, card in announced),
-            unit="s",
-            peer=Peer(name="the same, and the rule's `for`", value=with_for),
-            goal=Goal(limit=1.2),
+        _silence(
+            "… until a card says so",
+            max(card for _, card in announced),
+            Peer(name="the same, and the rule's `for`", value=with_for),
         ),
     ]
     return Outcome(rows=tuple(rows))
+
+
+def _silence(measure: str, seconds: float, peer: Peer) -> Row:
+    return Row(id="F9", measure=measure, value=seconds, unit="s", peer=peer, goal=Goal(limit=1.2))
 
 
 def _rule() -> Rule:

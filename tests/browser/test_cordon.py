@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Locator, Page, ViewportSize, async_playwright, expect
+from playwright.async_api import Locator, Page, ViewportSize, expect
 
 from demo.environment import Environment, EnvironmentOptions, start_environment
 from demo.scenario import load_scenarios
-from tests.real.servers.chromium import CHROMIUM_FLAGS
+from tests.real.servers.browser import be, chromium
 from tests.support.demo_stage import ENDS, RULES_EVERY
 
 pytestmark = pytest.mark.real
@@ -50,16 +50,11 @@ async def stage(tmp_path: Path, chromium_path: Path) -> AsyncIterator[Environmen
 async def page(stage: Environment, chromium_path: Path) -> AsyncIterator[Page]:
     """Open the look-alike's page as dana, at a phone's size. An error on the page fails the test."""
     errors: list[str] = []
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=str(chromium_path), args=list(CHROMIUM_FLAGS)
-        )
+    async with chromium(chromium_path) as browser:
         page = await browser.new_page(viewport=PHONE)
         page.on("pageerror", lambda error: errors.append(str(error)))
-        await page.goto(f"{stage.slack.page}?as=dana")
-        await page.wait_for_selector("body[data-ready]")
+        await be(page, stage.slack.page, "dana")
         yield page
-        await browser.close()
     assert errors == []
 
 

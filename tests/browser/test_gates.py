@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Locator, Page, async_playwright, expect
+from playwright.async_api import Locator, Page, expect
 
 from demo.environment import Environment, EnvironmentOptions, start_environment
 from demo.scenario import Fault
 from docs.gate_screenshots import GATES, HOT
 from docs.screenshots import newest_message, type_line
-from tests.real.servers.chromium import CHROMIUM_FLAGS
+from tests.real.servers.browser import be, chromium
 from tests.support.demo_stage import ENDS, RULES_EVERY
 
 pytestmark = [pytest.mark.real, pytest.mark.asyncio(loop_scope="module")]
@@ -33,22 +33,12 @@ async def stage(tmp_path_factory: pytest.TempPathFactory, chromium_path: Path) -
 async def page(stage: Environment, chromium_path: Path) -> AsyncIterator[Page]:
     """Open the look-alike's page as dana. An error on the page fails the test."""
     errors: list[str] = []
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=str(chromium_path), args=list(CHROMIUM_FLAGS)
-        )
+    async with chromium(chromium_path) as browser:
         page = await browser.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
-        await be(page, stage, "dana")
+        await be(page, stage.slack.page, "dana")
         yield page
-        await browser.close()
     assert errors == []
-
-
-async def be(page: Page, stage: Environment, person: str) -> None:
-    """Go on as this person, in the channel of the alerts."""
-    await page.goto(f"{stage.slack.page}?as={person}")
-    await page.wait_for_selector("body[data-ready]")
 
 
 async def opened(page: Page, button: Locator) -> Locator:
@@ -109,7 +99,7 @@ async def test_a_drain_waits_for_a_second_person_and_the_one_who_asked_is_not_on
     await expect(refused).to_be_visible(timeout=TIMEOUT)
     assert not is_cordoned(stage, "gpu-b03")
 
-    await be(page, stage, "eli")
+    await be(page, stage.slack.page, "eli")
     preview = newest_message(page, "A second person has to confirm it")
     await preview.get_by_role("button", name="Confirm").click()
     card = newest_message(page, "Drain gpu-b03: evict 1 pod: done")

@@ -14,7 +14,8 @@ from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
 from commands.core.request import Actor
 from commands.execution.rights import Right
-from helm.generate import CHART, made, stale
+from docs.stale_files import stale
+from helm.generate import CHART, made
 from helm.values_file import ValuesError, read_values
 
 ROOT = CHART.parent.parent

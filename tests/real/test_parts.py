@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 from aiohttp import web
 from elasticsearch import AsyncElasticsearch
-from playwright.async_api import async_playwright
 
 from demo.parts.processes import PartError
 from demo.parts.prometheus import PrometheusServer, import_openmetrics
 from tests.real.servers.alertmanager import AlertmanagerServer
-from tests.real.servers.chromium import CHROMIUM_FLAGS
+from tests.real.servers.browser import chromium
 from tests.real.servers.elasticsearch import ElasticsearchServer
 
 _SELF_SCRAPE = """\
@@ -120,14 +119,12 @@ async def test_chromium_renders_latin_chinese_and_emoji(chromium_path: Path, cha
         "emoji": "🔥",
         "a character without a glyph": "\U0010fffd",
     }
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium_path, args=list(CHROMIUM_FLAGS))
+    async with chromium(chromium_path) as browser:
         page = await browser.new_page(viewport={"width": 200, "height": 100})
         shots = {}
         for name, character in characters.items():
             await page.goto(f"{characters_page}?character={urllib.parse.quote(character)}")
             shots[name] = await page.screenshot()
-        await browser.close()
     # A character without an installed font would look like the one that no font has.
     assert len(set(shots.values())) == len(characters)
 

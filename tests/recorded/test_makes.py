@@ -1,5 +1,7 @@
 """Faults of GPUs of other makes, in pages as their projects document them: a card with node, GPU and holder."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 
 import pytest
@@ -9,7 +11,8 @@ from demo.parts.prometheus import PrometheusServer
 from tests.recorded.table import EPISODES, MINUTE
 from tests.support.gpu_makes import MAKES, GpuMake
 from tests.support.recorded_cluster import FaultKind
-from tests.support.recorded_loop import RULES, rule_loop
+from tests.support.recorded_episodes import Episode
+from tests.support.recorded_loop import RULES, RuleLoop, rule_loop
 from tests.support.recorded_objects import OWNER, objects_at
 
 NO_LOGS = tuple(name for name, rule in RULES.items() if not isinstance(rule.query, LogQuery))
@@ -30,14 +33,21 @@ NAMES_THE_GPU = SEEN.keys() - {FaultKind.IDLE, FaultKind.NO_EXPORTER, FaultKind.
 makes = pytest.mark.parametrize("make", MAKES, ids=lambda one: one.name)
 
 
-@makes
-async def test_each_fault_has_its_card(recordings: PrometheusServer, make: GpuMake) -> None:
-    one = EPISODES[f"make, {make.name}"]
+@asynccontextmanager
+async def before_it_is_fixed(recordings: PrometheusServer, one: Episode) -> AsyncIterator[RuleLoop]:
+    """The loop of rules about GPUs until the fault is about to be fixed; before it began nothing was wrong."""
     objects = partial(objects_at, one.cluster)
     async with rule_loop(recordings.url, objects, start=one.begins - 4 * MINUTE, rules=ABOUT_GPUS) as loop:
         await loop.run(one.begins)
         assert not await loop.shown(), "nothing is wrong yet"
         await loop.run(one.fixed - MINUTE / 2)
+        yield loop
+
+
+@makes
+async def test_each_fault_has_its_card(recordings: PrometheusServer, make: GpuMake) -> None:
+    one = EPISODES[f"make, {make.name}"]
+    async with before_it_is_fixed(recordings, one) as loop:
         assert loop.most_blind == 0
         incidents = await loop.incidents()
         cards = await loop.shown()

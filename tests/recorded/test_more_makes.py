@@ -9,7 +9,7 @@ import pytest
 from demo.parts.prometheus import PrometheusServer
 from tests.recorded.conftest import served
 from tests.recorded.table import MINUTE, episodes_of
-from tests.recorded.test_makes import ABOUT_GPUS, NO_LOGS, holder_node
+from tests.recorded.test_makes import NO_LOGS, before_it_is_fixed, holder_node
 from tests.support.examples import by_profile
 from tests.support.gpu_makes import GpuMake
 from tests.support.more_makes import MAKES_AGAIN, MORE_MAKES
@@ -42,12 +42,7 @@ def recordings(promtool_path: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 @more_makes
 async def test_each_fault_has_its_card(recordings: PrometheusServer, make: GpuMake) -> None:
-    one = EPISODES[f"make, {make.name}"]
-    objects = partial(objects_at, one.cluster)
-    async with rule_loop(recordings.url, objects, start=one.begins - 4 * MINUTE, rules=ABOUT_GPUS) as loop:
-        await loop.run(one.begins)
-        assert not await loop.shown(), "nothing is wrong yet"
-        await loop.run(one.fixed - MINUTE / 2)
+    async with before_it_is_fixed(recordings, EPISODES[f"make, {make.name}"]) as loop:
         cards = await loop.shown()
         seen = {
             incident.subject.node or holder_node(cards[incident.id], make)

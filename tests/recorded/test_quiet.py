@@ -48,24 +48,32 @@ async def quiet_loop(
             yield loop, start + LASTS
 
 
+async def stays_quiet(
+    recordings: PrometheusServer,
+    style: str,
+    shippers: Sequence[str],
+    *,
+    every: timedelta,
+    rules: Sequence[str] = (),
+) -> None:
+    async with quiet_loop(recordings, style, shippers, rules) as (loop, end):
+        await loop.run(end, every=every)
+        assert not await loop.shown()
+        assert loop.most_blind == 0
+
+
 @each_chart
 async def test_twenty_quiet_minutes(
     recordings: PrometheusServer, style: str, shippers: tuple[str, ...]
 ) -> None:
-    async with quiet_loop(recordings, style, shippers) as (loop, end):
-        await loop.run(end, every=FAR)
-        assert not await loop.shown()
-        assert loop.most_blind == 0
+    await stays_quiet(recordings, style, shippers, every=FAR)
 
 
 @each_chart
 async def test_twenty_quiet_minutes_of_rules_that_fire_quickly(
     recordings: PrometheusServer, style: str, shippers: tuple[str, ...]
 ) -> None:
-    async with quiet_loop(recordings, style, shippers, QUICK) as (loop, end):
-        await loop.run(end, every=CYCLE)
-        assert not await loop.shown()
-        assert loop.most_blind == 0
+    await stays_quiet(recordings, style, shippers, every=CYCLE, rules=QUICK)
 
 
 @each_chart
@@ -73,8 +81,4 @@ async def test_twenty_quiet_minutes_of_rules_that_fire_quickly(
 async def test_twenty_quiet_minutes_of_all_rules_in_each_cycle(
     recordings: PrometheusServer, style: str, shippers: tuple[str, ...]
 ) -> None:
-
-    async with quiet_loop(recordings, style, shippers) as (loop, end):
-        await loop.run(end, every=CYCLE)
-        assert not await loop.shown()
-        assert loop.most_blind == 0
+    await stays_quiet(recordings, style, shippers, every=CYCLE)

@@ -9,30 +9,17 @@ from typing import Any
 
 from collectors.cluster.kinds import DEPLOYMENTS
 from commands.dns.show_dns import _MEASURES
+from tests.support.deployments import a_deployment_tree, a_program
 from tests.support.light import Light, light
 
 LINEAR = '{"nodesPerReplica":10,"min":2,"max":50,"preventSinglePointFailure":true}'
 PODS = {"k8s-app": "kube-dns"}
 
 
-def deployment(name: str, labels: dict[str, str], replicas: int, *command: str) -> dict[str, Any]:
-    container: dict[str, Any] = {"name": name, "image": f"{name}:1"}
-    if command:
-        container["command"] = list(command)
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name, "labels": labels},
-        "spec": {
-            "replicas": replicas,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
-        },
-    }
-
-
 def add_dns(stage: Light) -> None:
-    stage.kube.create(deployment("coredns", PODS, 2), namespace="kube-system")
+    stage.kube.create(
+        a_deployment_tree("coredns", PODS, a_program("coredns"), replicas=2), namespace="kube-system"
+    )
 
 
 def add_autoscaler(stage: Light) -> None:
@@ -47,7 +34,8 @@ def add_autoscaler(stage: Light) -> None:
         namespace="kube-system",
     )
     stage.kube.create(
-        deployment("dns-autoscaler", {"k8s-app": "scaler"}, 1, *command), namespace="kube-system"
+        a_deployment_tree("dns-autoscaler", {"k8s-app": "scaler"}, a_program("dns-autoscaler", *command)),
+        namespace="kube-system",
     )
 
 

@@ -13,6 +13,7 @@ from commands.core.request import Request
 from commands.execution.plan import Plan, PlanState
 from tests.support.drained import until
 from tests.support.node_jobs import JobStage
+from tests.support.rows import an_acceptance
 from tests.support.yard import DANA, NOON
 
 PASS = b"yardmaster/1 disk-write pass 1.9 GB/s\nyardmaster/1 end\n"
@@ -83,17 +84,15 @@ async def run_all(stage: JobStage, task: "asyncio.Task[Plan]", *codes: int) -> P
 
 
 def an_old_acceptance(cluster: str, node: str) -> Acceptance:
-    return Acceptance(
+    return an_acceptance(
+        node,
         id=f"{cluster}/{node}/1",
         cluster=cluster,
-        node=node,
         uid="u9",
         boot_id="b9",
-        model="NVIDIA-H100",
-        gpus=8,
         suite="ours",
         by=DANA.person,
-        by_name="dana",
+        plan="",
         at=NOON - timedelta(days=1),
         ended_at=NOON - timedelta(days=1),
         state=AcceptanceState.ACCEPTED,

@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,7 @@ import pytest
 from commands.core.context import Defaults
 from commands.core.node_script import NodeJobDefaults
 from commands.models import GpuLease
-from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
-from tests.support.drained import Kubelets, kubelets, quick, until
+from tests.support.drained import Kubelets, kubeconfig_of, kubelets, quick, until
 from tests.support.yard import Yard, yard_before
 
 DRIVER = "gpu.nvidia.com"
@@ -139,13 +138,7 @@ async def gpu_stage(
     mark, log = uuid.uuid4().hex[:6], bytearray()
     node, is_real = f"dra-{mark}", getattr(request, "param", "") == "real"
     async with AsyncExitStack() as stack:
-        if is_real:
-            config = request.getfixturevalue("real_kubernetes").kubeconfig
-        else:
-            server = await stack.enter_async_context(
-                KubernetesLookalike.running(settings=Settings(node_grace=None), logs=lambda *_: bytes(log))
-            )
-            config = server.kubeconfig(folder / "config")
+        config = await stack.enter_async_context(kubeconfig_of(request, folder, logs=lambda *_: bytes(log)))
         kube = await stack.enter_async_context(kubelets(config, f"dra-{mark}"))
         await kube.add_node(node)
         jobs = NodeJobDefaults(namespace=kube.namespace, image="registry.example/tools:1")
@@ -157,6 +150,4 @@ async def gpu_stage(
         finally:
             rules = [f"{RULES}/{one['metadata']['name']}" for one in await made.rules()]
             slices = f"{CLAIMS}/resourceslices/{node}"
-            for path in (*rules, slices, f"/api/v1/namespaces/{kube.namespace}", f"/api/v1/nodes/{node}"):
-                with suppress(Exception):
-                    await kube.call("DELETE", path)
+            await kube.clear((node,), *rules, slices)

@@ -4,19 +4,17 @@ They make and end pods, and write the status, as the real ones were seen to do. 
 reads and writes: pods with their labels and owners, suspension, how the object ends, and its deletion.
 """
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from collectors.cluster import kinds
 from collectors.cluster.kinds import ResourceKind
-from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient
 from commands.execution.cluster_writer import MERGE_PATCH
 from tests.support.custom_kinds import a_definition
+from tests.support.reconciling import reconcile_all
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
@@ -87,12 +85,7 @@ class ControllerLookalike:
 
     async def run(self) -> None:
         """Run until cancelled."""
-        while True:
-            with suppress(SourceError):  # the definition is gone, or another client was faster
-                for one in (await self.call("GET", self._row.objects.path))["items"]:
-                    with suppress(SourceError):
-                        await self._reconcile(one)
-            await asyncio.sleep(0.02)
+        await reconcile_all(self.call, self._row.objects.path, self._reconcile)
 
     async def _reconcile(self, one: Any) -> None:
         if "deletionTimestamp" in one["metadata"] or self._row.is_over(one):

@@ -5,7 +5,7 @@ Neither has kubelets: `Kubelets` starts the pods that are bound, and ends those 
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,7 @@ from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from commands.execution.cluster_writer import MERGE_PATCH
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
+from demo.lookalikes.kubernetes.logs import Logs
 from tests.real.servers.kubernetes import RESERVED
 from tests.support.yard import closed
 
@@ -40,12 +41,14 @@ async def quick(seconds: float) -> None:
 
 
 @asynccontextmanager
-async def kubeconfig_of(request: pytest.FixtureRequest, folder: Path) -> AsyncGenerator[Path]:
-    """The look-alike or the real control plane, as the fixture's parameter says."""
-    if request.param == "real":
+async def kubeconfig_of(
+    request: pytest.FixtureRequest, folder: Path, *, logs: Logs | None = None
+) -> AsyncGenerator[Path]:
+    """The look-alike, with these logs of containers, or the real control plane, as the fixture's parameter says."""
+    if getattr(request, "param", "") == "real":
         yield request.getfixturevalue("real_kubernetes").kubeconfig
         return
-    async with KubernetesLookalike.running(settings=Settings(node_grace=None)) as kube:
+    async with KubernetesLookalike.running(settings=Settings(node_grace=None), logs=logs) as kube:
         yield kube.kubeconfig(folder / "config")
 
 
@@ -76,6 +79,16 @@ class Kubelets:
     async def call(self, method: str, path: str, body: Any = None) -> Any:
         kind = MERGE_PATCH if method == "PATCH" else ""
         return json.loads(await self.client.call(method, path, body=body, content_type=kind))
+
+    async def clear(self, nodes: Iterable[str] = (), *more: str) -> None:
+        """Delete the namespace, these nodes, and what is at these paths; what is gone already stays gone."""
+        for path in (
+            f"/api/v1/namespaces/{self.namespace}",
+            *(f"/api/v1/nodes/{node}" for node in nodes),
+            *more,
+        ):
+            with suppress(SourceError):
+                await self.call("DELETE", path)
 
     def path(self, kind: str, name: str = "", *, api: str = "/api/v1") -> str:
         return f"{api}/namespaces/{self.namespace}/{kind}" + (f"/{name}" if name else "")

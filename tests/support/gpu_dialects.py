@@ -6,6 +6,7 @@ Every node has two GPUs. GPU 0 is held by an idle pod and is hot; GPU 1 is held 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
 from collectors.facts.topology import NodeFacts, PodFacts, Topology
 
@@ -78,44 +79,21 @@ HONOURED = ("namespace", "pod", "container")
 OLD = ("pod_namespace", "pod_name", "container_name")
 
 
+_honoured = partial(GpuNode, pod_labels=HONOURED, is_honoured=True)
+
+
 def _nodes() -> Iterator[GpuNode]:
-    yield GpuNode(
-        name="gpu-std", number=1, named={"Hostname": "gpu-std"}, pod_labels=HONOURED, is_honoured=True
-    )
+    yield _honoured(name="gpu-std", number=1, named={"Hostname": "gpu-std"})
     yield GpuNode(name="gpu-op", number=2, named={"Hostname": "gpu-op"}, counts_xids=True)
     yield GpuNode(name="gpu-ipp", number=3, named={})
-    yield GpuNode(
-        name="gpu-iph",
-        number=4,
-        named={"instance": "10.0.0.4:9400"},
-        pod_labels=HONOURED,
-        is_honoured=True,
-    )
-    yield GpuNode(
-        name="gpu-kn",
-        number=5,
-        named={"kubernetes_node": "gpu-kn", "Hostname": "nvidia-dcgm-exporter-knx5q"},
-        pod_labels=HONOURED,
-        is_honoured=True,
+    yield _honoured(name="gpu-iph", number=4, named={"instance": "10.0.0.4:9400"})
+    yield _honoured(
+        name="gpu-kn", number=5, named={"kubernetes_node": "gpu-kn", "Hostname": "nvidia-dcgm-exporter-knx5q"}
     )
     yield GpuNode(name="gpu-nl", number=6, named={"node": "gpu-nl"}, says_pci=True)
-    yield GpuNode(
-        name="gpu-mig",
-        number=7,
-        named={"Hostname": "gpu-mig"},
-        pod_labels=HONOURED,
-        is_honoured=True,
-        is_mig=True,
-    )
+    yield _honoured(name="gpu-mig", number=7, named={"Hostname": "gpu-mig"}, is_mig=True)
     yield GpuNode(name="gpu-hn", number=8, named={"Hostname": "nvidia-dcgm-exporter-hnx8q"}, counts_xids=True)
-    yield GpuNode(
-        name="gpu-low",
-        number=9,
-        named={"hostname": "gpu-low"},
-        pod_labels=HONOURED,
-        is_honoured=True,
-        uuid_label="uuid",
-    )
+    yield _honoured(name="gpu-low", number=9, named={"hostname": "gpu-low"}, uuid_label="uuid")
     yield GpuNode(name="gpu-fqdn", number=10, named={"Hostname": "gpu-fqdn.ml.example.com"}, pod_labels=OLD)
 
 

@@ -1,15 +1,13 @@
 """A look-alike of JobSet's controller, for the look-alike of Kubernetes. It passes the tests of the real one."""
 
-import asyncio
 import json
-from contextlib import suppress
 from typing import Any
 
 from collectors.cluster.kinds import JOBSETS
-from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient
 from commands.execution.cluster_writer import MERGE_PATCH
 from tests.support.custom_kinds import a_definition
+from tests.support.reconciling import reconcile_all
 
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _LABEL = "jobset.sigs.k8s.io/"
@@ -27,12 +25,7 @@ class JobSetLookalike:
 
     async def run(self) -> None:
         """Run until cancelled."""
-        while True:
-            with suppress(SourceError):  # the definition is gone
-                for jobset in (await self._call("GET", JOBSETS.path))["items"]:
-                    with suppress(SourceError):  # another client was faster
-                        await self._reconcile(jobset)
-            await asyncio.sleep(0.02)
+        await reconcile_all(self._call, JOBSETS.path, self._reconcile)
 
     async def _reconcile(self, jobset: Any) -> None:
         meta, spec = jobset["metadata"], jobset["spec"]

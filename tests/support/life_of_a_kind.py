@@ -10,7 +10,7 @@ from collectors.facts.results import SourceError
 from collectors.facts.workload_keys import shown_kind
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.execution.executor import PlanExecutor
-from commands.execution.plan import Plan, PlanState
+from commands.execution.plan import PlanState
 from commands.models import Launch
 from commands.training.training_kinds import DEFAULT_KIND
 from commands.training.writing_kind import WritingKind
@@ -95,12 +95,6 @@ class LifeStage(TrainingStage):
             return self.name not in [one["metadata"]["name"] for one in found]
 
         await until(gone, seconds=self.collected_within)
-
-    async def stored(self, id: str) -> Plan:
-        async with self.yard.store.read() as snapshot:
-            found = await snapshot.rows(Plan).get(id)
-        assert found is not None
-        return found
 
     async def define_again(self) -> None:
         """Install the definition again, once the one before it is gone."""
@@ -272,7 +266,7 @@ class LifeOfAKind:
                 over = await PlanExecutor(dying, writers, stage.yard.clock, quick).execute(plan)
                 landed = True
             except Crash:
-                over = await executor.execute(await stage.stored(plan.id))
+                over = await executor.execute(await stage.yard.stored(plan.id))
             assert over.state is PlanState.DONE, over.error
             await stage.until(TrainingState.RUNNING)
             assert len(await stage.objects()) == 1

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,7 @@ from bot.jobs.job_removal import JobRemoval
 from commands.core.context import Defaults
 from commands.core.node_script import NodeJobDefaults
 from commands.execution.job_runs import JobRun
-from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
-from tests.support.drained import Kubelets, kubelets, quick, until
+from tests.support.drained import Kubelets, kubeconfig_of, kubelets, quick, until
 from tests.support.yard import Yard, yard_before
 
 IMAGE = "registry.example/tools:1"
@@ -95,13 +94,7 @@ async def job_stage(
     node, namespace, log = f"gpu-{mark}", f"jobs-{mark}", bytearray()
     is_real = getattr(request, "param", "") == "real"
     async with AsyncExitStack() as stack:
-        if is_real:
-            config = request.getfixturevalue("real_kubernetes").kubeconfig
-        else:
-            kube = await stack.enter_async_context(
-                KubernetesLookalike.running(settings=Settings(node_grace=None), logs=lambda *_: bytes(log))
-            )
-            config = kube.kubeconfig(folder / "config")
+        config = await stack.enter_async_context(kubeconfig_of(request, folder, logs=lambda *_: bytes(log)))
         made = await stack.enter_async_context(kubelets(config, namespace))
         await made.add_node(node, **{"nvidia.com/gpu": "8"})
         jobs = NodeJobDefaults(namespace=namespace, image=IMAGE)
@@ -110,6 +103,4 @@ async def job_stage(
         try:
             yield JobStage(yard=yard, kubelets=made, node=node, is_real=is_real, log=log)
         finally:
-            for path in (f"/api/v1/namespaces/{namespace}", f"/api/v1/nodes/{node}"):
-                with suppress(Exception):
-                    await made.call("DELETE", path)
+            await made.clear((node,))

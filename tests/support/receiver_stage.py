@@ -14,6 +14,7 @@ from alerts.store import Unit
 from bot.evaluation.recorder import IncidentRecorder
 from bot.receiving.receiver import Inlet, Receiver
 from collectors.facts.labels import Labels
+from demo.side_tasks import beside
 from tests.support.alerting import CLUSTER, NOON, a_topology, minutes
 from tests.support.memory_store import MemoryStore
 
@@ -90,12 +91,8 @@ class Stage:
                     await self.receiver.run()
                 await asyncio.sleep(0.5)
 
-        async with asyncio.TaskGroup() as group:
-            task = group.create_task(keep())
-            try:
-                yield
-            finally:
-                task.cancel()
+        async with beside(keep()):
+            yield
 
     async def rows(self, row: type[Any]) -> list[Any]:
         async with self.store.read() as snapshot:

@@ -5,7 +5,6 @@ It makes a JobSet of each TrainJob and its runtime, suspends and resumes it, and
 
 import asyncio
 import json
-from contextlib import suppress
 from typing import Any
 
 from collectors.cluster.kinds import CLUSTER_TRAINING_RUNTIMES, JOBSETS, TRAINING_RUNTIMES, TRAINJOBS
@@ -15,6 +14,7 @@ from commands.execution.cluster_writer import MERGE_PATCH
 from tests.support.controller_lookalike import DEFINITIONS, has_condition
 from tests.support.custom_kinds import a_definition
 from tests.support.jobset_controller import JobSetLookalike
+from tests.support.reconciling import reconcile_all
 
 _ENDS = {"Completed": "Complete", "Failed": "Failed"}
 RUNTIME: dict[str, Any] = {
@@ -61,15 +61,7 @@ class TrainerLookalike:
         """Run until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._jobsets.run())
-            group.create_task(self._run())
-
-    async def _run(self) -> None:
-        while True:
-            with suppress(SourceError):  # the definition is gone
-                for one in (await self._call("GET", TRAINJOBS.path))["items"]:
-                    with suppress(SourceError):  # another client was faster
-                        await self._reconcile(one)
-            await asyncio.sleep(0.02)
+            group.create_task(reconcile_all(self._call, TRAINJOBS.path, self._reconcile))
 
     async def _reconcile(self, one: Any) -> None:
         meta, spec = one["metadata"], one["spec"]

@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -13,9 +13,6 @@ from alerts.cards.message import Buttons, Context, Fields, Image, Message, Parag
 from alerts.cards.text import plain
 from bot.live_cluster import LiveCluster
 from collectors.cluster.cache import ClusterCache, ReflectorTiming
-from collectors.facts.labels import Labels
-from collectors.facts.queries import PromQLQuery
-from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.sources.cluster_sources import ClusterSources
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from collectors.sources.kubernetes.source import KubernetesSource
@@ -32,9 +29,10 @@ from commands.execution.impersonation import Impersonation
 from commands.execution.plan import Origin, Plan, PlanState, StepRecord
 from commands.execution.plan_journal import records_of
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from demo.side_tasks import beside
+from tests.support.canned_prometheus import CannedPrometheus
 from tests.support.cluster_cache import CALM, until
 from tests.support.memory_store import MemoryStore
-from tests.support.routing import QuietSource
 from tests.support.step_rights import forgotten_rights
 from tests.support.tls import end_closed_connections
 
@@ -79,33 +77,6 @@ class Hands:
 
 
 @dataclass
-class CannedPrometheus(QuietSource):
-    """Answers a query with the last row whose words are all in its expression, else with no samples."""
-
-    rows: list[tuple[tuple[str, ...], tuple[tuple[dict[str, str], float], ...] | str]] = field(
-        default_factory=list
-    )
-    queried: list[str] = field(default_factory=list)
-
-    def say(self, *words: str, samples: Sequence[tuple[dict[str, str], float]]) -> None:
-        self.rows.append((words, tuple(samples)))
-
-    def go_blind(self, *words: str, reason: str) -> None:
-        self.rows.append((words, reason))
-
-    async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
-        self.queried.append(query.expr)
-        found: tuple[tuple[dict[str, str], float], ...] | str = ()
-        for words, result in self.rows:
-            if all(word in query.expr for word in words):
-                found = result
-        if isinstance(found, str):
-            return Blind(source="prometheus", at=at, reason=found)
-        samples = tuple(Sample(labels=Labels(labels), value=value) for labels, value in found)
-        return Seen(source="prometheus", at=at, samples=samples)
-
-
-@dataclass
 class Yard:
     """One cluster and its pipeline. `say` sends a line; `do` sends it, confirms the plan and executes it."""
 
@@ -145,6 +116,13 @@ class Yard:
         forgotten = forgotten_rights(RIGHTS[newest.command], newest.steps) if not newest.undo_of else ()
         assert not forgotten, f"add to `rights` of the command `{newest.command}`: {forgotten}"
         return newest
+
+    async def stored(self, id: str) -> Plan:
+        """Return a plan as it is now."""
+        async with self.store.read() as snapshot:
+            found = await snapshot.rows(Plan).get(id)
+        assert found is not None
+        return found
 
     async def newest(self) -> Plan | None:
         async with self.store.unit() as unit:
@@ -222,21 +200,17 @@ async def yard_before(
             impersonation=impersonation or Impersonation(),
         )
         executor = PlanExecutor(store, {CLUSTER: writer}, hands, pause, impersonation=impersonation)
-        async with asyncio.TaskGroup() as group:
-            task = group.create_task(cache.run())
-            try:
-                await cluster.synced(timedelta(seconds=20))
-                yield Yard(
-                    cluster=cluster,
-                    store=store,
-                    pipeline=pipeline,
-                    executor=executor,
-                    clock=hands,
-                    prometheus=prometheus,
-                    writer=writer,
-                )
-            finally:
-                task.cancel()
+        async with beside(cache.run()):
+            await cluster.synced(timedelta(seconds=20))
+            yield Yard(
+                cluster=cluster,
+                store=store,
+                pipeline=pipeline,
+                executor=executor,
+                clock=hands,
+                prometheus=prometheus,
+                writer=writer,
+            )
 
 
 async def closed(client: KubernetesClient) -> None:

@@ -4,7 +4,6 @@ The trace is played through the rule evaluation and the incident recorder, event
 compared are the incidents, cards and replies in the store.
 """
 
-import asyncio
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -34,6 +33,7 @@ from collectors.facts.redaction import Redactor
 from collectors.facts.results import Sample, Seen
 from collectors.facts.stepwise import result_of
 from collectors.facts.topology import Topology
+from demo.side_tasks import beside
 from tests.support.memory_store import MemoryStore
 
 CLUSTER = "prod-a"
@@ -110,8 +110,7 @@ async def _sent(events: Sequence[Mapping[str, Any]]) -> MemoryStore:
     inlet = Inlet(recorder=recorder, topology=lambda: _TOPOLOGY, rules=dict)
     receiver = Receiver({CLUSTER: inlet}, store, clock, lasts=_DAY)
     began: dict[tuple[str, str], datetime] = {}
-    async with asyncio.TaskGroup() as tasks:
-        running = tasks.create_task(receiver.run())
+    async with beside(receiver.run()):
         for event in events:
             clock.at = now = _at(event["t_days"])
             name, node = event["class"], event["node"]
@@ -125,7 +124,6 @@ async def _sent(events: Sequence[Mapping[str, Any]]) -> MemoryStore:
                 ends_at=now + 400 * _DAY if is_start else now,
             )
             await receiver.take([alert])
-        running.cancel()
     return store
 
 
@@ -155,44 +153,26 @@ async def run(file: Path) -> tuple[Row, ...]:
     naive = Peer(name="one message an event", value=oracle["messages_naive"])
     asked, right = _answers(kept.outages, oracle)
     return (
-        Row(
-            id="gpu_faults",
-            measure=f"of {len(events)} starts and ends of faults, lost",
-            value=_lost(events, kept.outages),
-            goal=Goal(limit=0, of_value=True),
-        ),
+        _lost(events, kept.outages, f"of {len(events)} starts and ends of faults, lost"),
         Row(
             id="gpu_faults",
             measure=f"of {asked} figures (nodes down, repeat offenders, counts, repair times), exact",
             value=right,
             goal=Goal(limit=asked, of_value=True, at_least=True),
         ),
-        Row(
-            id="gpu_faults",
-            measure="messages in the channel: cards, and replies shown there too",
-            value=kept.in_channel,
-            peer=naive,
-            goal=Goal(limit=440, of_value=True),
-        ),
+        _in_channel(kept, naive, "messages in the channel: cards, and replies shown there too"),
         Row(
             id="gpu_faults",
             measure="messages in all: these, and the replies in threads, which notify only who follows the thread",
             value=kept.messages,
             peer=naive,
         ),
-        Row(
-            id="gpu_faults",
-            measure=f"the same faults, sent by another program: of {len(events)} starts and ends, lost",
-            value=_lost(events, sent.outages),
-            goal=Goal(limit=0, of_value=True),
+        _lost(
+            events,
+            sent.outages,
+            f"the same faults, sent by another program: of {len(events)} starts and ends, lost",
         ),
-        Row(
-            id="gpu_faults",
-            measure="… messages in the channel",
-            value=sent.in_channel,
-            peer=naive,
-            goal=Goal(limit=440, of_value=True),
-        ),
+        _in_channel(sent, naive, "… messages in the channel"),
     )
 
 
@@ -205,12 +185,23 @@ def _oracle(file: Path) -> dict[str, Any]:
     return answers
 
 
-def _lost(events: Sequence[Mapping[str, Any]], outages: Sequence[Outage]) -> int:
-    """Return how many starts and ends no outage of the node has, with its class and at its moment."""
+def _lost(events: Sequence[Mapping[str, Any]], outages: Sequence[Outage], measure: str) -> Row:
+    """Return the row of how many starts and ends no outage of the node has, with its class and at its moment."""
     kept = {(one.node, one.name, "fault_start", one.began) for one in outages}
     kept |= {(one.node, one.name, "fault_end", one.ended) for one in outages if one.ended}
-    return sum(
+    lost = sum(
         (event["node"], event["class"], event["event"], _at(event["t_days"])) not in kept for event in events
+    )
+    return Row(id="gpu_faults", measure=measure, value=lost, goal=Goal(limit=0, of_value=True))
+
+
+def _in_channel(kept: _Kept, naive: Peer, measure: str) -> Row:
+    return Row(
+        id="gpu_faults",
+        measure=measure,
+        value=kept.in_channel,
+        peer=naive,
+        goal=Goal(limit=440, of_value=True),
     )
 
 

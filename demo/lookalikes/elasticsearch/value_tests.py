@@ -59,10 +59,7 @@ def equal(field: str, value: object, kinds: Kinds) -> Test:
 
 def phrase(field: str, text: str, kinds: Kinds) -> Test | None:
     """A phrase, analyzed as the field is. None when the analysis leaves it empty."""
-    kind = kinds.get(field)
-    if kind is None:
-        return nothing
-    if kind != "text":
+    if kinds.get(field) != "text":
         return _lenient_equal(field, text, kinds)
     wanted = words_of(text)
     if not wanted:
@@ -72,10 +69,7 @@ def phrase(field: str, text: str, kinds: Kinds) -> Test | None:
 
 def words(field: str, text: str, kinds: Kinds) -> Test | None:
     """An unquoted part of a query string: any of its words. None when it has none."""
-    kind = kinds.get(field)
-    if kind is None:
-        return nothing
-    if kind != "text":
+    if kinds.get(field) != "text":
         return _lenient_equal(field, text, kinds)
     wanted = frozenset(words_of(text))
     if not wanted:

@@ -20,7 +20,6 @@ from demo.lookalikes.slack.interactions.interaction import InteractionContext
 from demo.lookalikes.slack.page_api import PageApi
 from demo.lookalikes.slack.server import application, file_answer
 from demo.lookalikes.slack.state.clock import WorkspaceClock
-from demo.lookalikes.slack.state.ledger import Ledger
 from demo.lookalikes.slack.state.messages import Message
 from demo.lookalikes.slack.state.people import Person
 from demo.lookalikes.slack.state.workspace import Options, Workspace
@@ -52,6 +51,12 @@ class SlackLookalike(UserActions, FaultInjection):
 
     def __init__(self, workspace: Workspace, background_tasks: BackgroundTasks) -> None:
         self.workspace = workspace
+        self.bot_token, self.app_token = workspace.bot_token, workspace.app_token
+        self.signing_secret = workspace.signing_secret
+        #: The bot's user id.
+        self.bot = workspace.bot.id
+        #: The record of every Web API call.
+        self.calls = workspace.ledger
         self.sockets = Sockets(workspace)
         self.post = Dispatcher(workspace, self.sockets, background_tasks)
         self.context = InteractionContext(workspace=workspace, post=self.post)
@@ -111,28 +116,6 @@ class SlackLookalike(UserActions, FaultInjection):
     def page(self) -> str:
         """The address to open in a browser."""
         return f"{self.workspace.url}/"
-
-    @property
-    def bot_token(self) -> str:
-        return self.workspace.bot_token
-
-    @property
-    def app_token(self) -> str:
-        return self.workspace.app_token
-
-    @property
-    def signing_secret(self) -> str:
-        return self.workspace.signing_secret
-
-    @property
-    def bot(self) -> str:
-        """The bot's user id."""
-        return self.workspace.bot.id
-
-    @property
-    def calls(self) -> Ledger:
-        """The record of every Web API call."""
-        return self.workspace.ledger
 
     @property
     def envelopes(self) -> list[Envelope]:

@@ -163,17 +163,15 @@ class PageApi:
         return await writing.types(self._context, person, channel, body["text"], body.get("thread_ts"))
 
     async def _acts(self, person: Person, body: dict[str, Any]) -> Interaction:
-        target = self._target(person, body)
-        block, element = acting.find(target, body["action_id"], body["block_id"])
-        if acting.has_value(element):
-            return await acting.choose(self._context, person, target, block, element, body.get("value"))
-        return await acting.press(self._context, person, target, block, element)
+        found = self._found(person, body)
+        return await (found.choose(body.get("value")) if found.has_value else found.press())
 
     async def _suggests(self, person: Person, body: dict[str, Any]) -> dict[str, Any]:
+        return {"options": await self._found(person, body).suggest(body["value"])}
+
+    def _found(self, person: Person, body: dict[str, Any]) -> acting.FoundElement:
         target = self._target(person, body)
-        block, element = acting.find(target, body["action_id"], body["block_id"])
-        options = await acting.suggest(self._context, person, target, block, element, body["value"])
-        return {"options": options}
+        return acting.find(self._context, person, target, body["action_id"], body["block_id"])
 
     async def _submits(self, person: Person, body: dict[str, Any]) -> Interaction:
         view = self._workspace.views[body["view"]]
@@ -183,15 +181,16 @@ class PageApi:
 
     def _fill(self, person: Person, view: dict[str, Any], given: dict[str, Any]) -> None:
         try:
-            block, element = acting.find(view, given["action_id"], given["block_id"])
+            found = acting.find(self._context, person, view, given["action_id"], given["block_id"])
         except NotPossibleError:
             return  # The view was replaced since, and no longer has this field.
         chosen = given["value"]
         picked = chosen if isinstance(chosen, list) else [chosen]
-        is_option = "external_select" in element["type"] and all(isinstance(one, dict) for one in picked)
-        with_options = {**element, "options": picked} if is_option else element
-        value = value_of(self._workspace, with_options, chosen)
-        acting.remember(self._context, person, view, block, element, value)
+        is_option = "external_select" in found.element["type"] and all(
+            isinstance(one, dict) for one in picked
+        )
+        with_options = {**found.element, "options": picked} if is_option else found.element
+        found.remember(value_of(self._workspace, with_options, chosen))
 
     async def _closes(self, person: Person, body: dict[str, Any]) -> Interaction:
         return await modals.dismiss(self._context, person, self._workspace.views[body["view"]])

@@ -5,7 +5,7 @@ from typing import Any
 
 from demo.lookalikes.slack.delivery import events
 from demo.lookalikes.slack.interactions import acting, modals, writing
-from demo.lookalikes.slack.interactions.acting import Target
+from demo.lookalikes.slack.interactions.acting import FoundElement, Target
 from demo.lookalikes.slack.interactions.interaction import Interaction, InteractionContext
 from demo.lookalikes.slack.interactions.values import value_of, valued
 from demo.lookalikes.slack.state.messages import Message
@@ -28,12 +28,15 @@ class UserActions:
             self.context, self._person(who), self._channel(who, where), text, thread_ts
         )
 
+    def _find(self, who: str, target: Target, which: str) -> FoundElement:
+        return acting.find(self.context, self._person(who), target, which)
+
     async def presses(self, who: str, target: Target, which: str, *, confirm: bool = True) -> Interaction:
         """Press a button by its text or action id. `confirm=False` declines its confirmation dialog."""
-        block, element = acting.find(target, which)
-        if element.get("confirm") and not confirm:
-            return Interaction(person=self._person(who).id)
-        return await acting.press(self.context, self._person(who), target, block, element)
+        found = self._find(who, target, which)
+        if found.element.get("confirm") and not confirm:
+            return Interaction(person=found.person.id)
+        return await found.press()
 
     async def chooses(
         self, who: str, target: Target, which: str, chosen: Any, *, confirm: bool = True
@@ -44,15 +47,14 @@ class UserActions:
         """
         if which in ("…", "overflow"):
             which = next(e["action_id"] for _, e in acting.elements(target) if e["type"] == "overflow")
-        block, element = acting.find(target, which)
-        if element.get("confirm") and not confirm:
-            return Interaction(person=self._person(who).id)
-        return await acting.choose(self.context, self._person(who), target, block, element, chosen)
+        found = self._find(who, target, which)
+        if found.element.get("confirm") and not confirm:
+            return Interaction(person=found.person.id)
+        return await found.choose(chosen)
 
     async def searches(self, who: str, target: Target, which: str, typed: str) -> list[str]:
         """Type into an external select and return the texts of the options that the app gives."""
-        block, element = acting.find(target, which)
-        options = await acting.suggest(self.context, self._person(who), target, block, element, typed)
+        options = await self._find(who, target, which).suggest(typed)
         return [option["text"]["text"] for option in options]
 
     async def submits(
@@ -61,15 +63,8 @@ class UserActions:
         """Fill in a modal and submit it; `values` are by block id, action id or label."""
         stored = self.workspace.views[view["id"]]
         for which, chosen in (values or {}).items():
-            block, element = acting.find(stored, which)
-            acting.remember(
-                self.context,
-                self._person(who),
-                stored,
-                block,
-                element,
-                value_of(self.workspace, element, chosen),
-            )
+            found = self._find(who, stored, which)
+            found.remember(value_of(self.workspace, found.element, chosen))
         return await modals.submit(self.context, self._person(who), stored)
 
     async def closes(self, who: str, view: Mapping[str, Any]) -> Interaction:

@@ -7,56 +7,44 @@ from demo.world.logs.writers import Writer, app, rank_of
 from demo.world.state import State, WorldEvent
 
 
+def _errors(e: WorldEvent, *texts: str) -> list[Line]:
+    return [app(e, text, "error") for text in texts]
+
+
 def cuda_error(e: WorldEvent, state: State) -> list[Line]:
-    return [
-        app(
-            e,
-            f"[rank{rank_of(e, state)}]: RuntimeError: CUDA error: unspecified launch failure",
-            "error",
-        ),
-        app(
-            e,
-            "CUDA kernel errors might be asynchronously reported at some other API call, so the "
-            "stacktrace below might be incorrect.",
-            "error",
-        ),
-    ]
+    return _errors(
+        e,
+        f"[rank{rank_of(e, state)}]: RuntimeError: CUDA error: unspecified launch failure",
+        "CUDA kernel errors might be asynchronously reported at some other API call, so the "
+        "stacktrace below might be incorrect.",
+    )
 
 
 def cuda_crash(e: WorldEvent, state: State) -> list[Line]:
-    return [
-        app(
-            e,
-            f"[rank{rank_of(e, state)}]: torch.AcceleratorError: CUDA error: an illegal memory access was encountered",
-            "error",
-        )
-    ]
+    return _errors(
+        e,
+        f"[rank{rank_of(e, state)}]: torch.AcceleratorError: CUDA error: an illegal memory access was encountered",
+    )
 
 
 def watchdog(e: WorldEvent, state: State) -> list[Line]:
     rank, seconds = e.facts.get("rank", "0"), int(state.watchdog.total_seconds() * 1000)
     head = f"[rank{rank}]:[E{e.at:%m%d %H:%M:%S.%f} ProcessGroupNCCL.cpp:632] [Rank {rank}]"
-    return [
-        app(
-            e,
-            f"{head} Watchdog caught collective operation timeout: WorkNCCL(SeqNum=48213, "
-            f"OpType=ALLREDUCE, NumelIn=26214400, "
-            f"NumelOut=26214400, Timeout(ms)={seconds}) ran for {seconds + 87} milliseconds before timing out.",
-            "error",
-        ),
-        app(e, f"{head} To avoid data inconsistency, we are taking the entire process down.", "error"),
-    ]
+    return _errors(
+        e,
+        f"{head} Watchdog caught collective operation timeout: WorkNCCL(SeqNum=48213, "
+        f"OpType=ALLREDUCE, NumelIn=26214400, "
+        f"NumelOut=26214400, Timeout(ms)={seconds}) ran for {seconds + 87} milliseconds before timing out.",
+        f"{head} To avoid data inconsistency, we are taking the entire process down.",
+    )
 
 
 def peer_gone(e: WorldEvent, state: State) -> list[Line]:
-    return [
-        app(
-            e,
-            "NCCL WARN NET/IB : Got completion from peer 10.0.0.12<47311> with status=12 opcode=0 "
-            "len=0 vendor err 129 (Recv)",
-            "error",
-        )
-    ]
+    return _errors(
+        e,
+        "NCCL WARN NET/IB : Got completion from peer 10.0.0.12<47311> with status=12 opcode=0 "
+        "len=0 vendor err 129 (Recv)",
+    )
 
 
 def rank_lost(e: WorldEvent, state: State) -> list[Line]:

@@ -11,6 +11,7 @@ from collectors.cluster.kinds import DEPLOYMENTS
 from collectors.dns.autoscaler import cached_configs
 from commands.execution.steps import Patch
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.support.deployments import a_deployment_tree, a_program
 from tests.support.yard import Yard, a_node_tree, yard_before
 
 PODS = {"k8s-app": "kube-dns"}
@@ -34,14 +35,7 @@ async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]
 
 
 def add(kube: KubernetesLookalike, name: str, labels: dict[str, str], replicas: int, *command: str) -> None:
-    container = {"name": name, "image": f"{name}:1", "command": list(command)}
-    spec = {
-        "replicas": replicas,
-        "selector": {"matchLabels": labels},
-        "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
-    }
-    meta = {"name": name, "labels": labels}
-    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}
+    body = a_deployment_tree(name, labels, a_program(name, *command), replicas=replicas)
     kube.create(body, namespace="kube-system")
 
 
@@ -58,15 +52,12 @@ def add_hpa(kube: KubernetesLookalike) -> None:
     )
 
 
-async def autoscaler_seen(yard: Yard) -> None:
-    await yard.seen(lambda: "kube-system/scaler" in yard.cluster.inventory().all(DEPLOYMENTS))
-
-
-def add_autoscaler(kube: KubernetesLookalike, **linear: object) -> None:
+async def add_autoscaler(yard: Yard, kube: KubernetesLookalike, **linear: object) -> None:
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "dns-autoscaler"}}
     kube.create({**config, "data": {"linear": json.dumps(linear)}}, namespace="kube-system")
     command = ("/cpa", "--configmap=dns-autoscaler", "--target=Deployment/coredns")
     add(kube, "scaler", {"k8s-app": "scaler"}, 1, *command)
+    await yard.seen(lambda: "kube-system/scaler" in yard.cluster.inventory().all(DEPLOYMENTS))
 
 
 @pytest.mark.parametrize(
@@ -88,15 +79,13 @@ async def test_raising_the_maximum_of_an_hpa_is_said(
 async def test_what_the_autoscaler_computes_does_not_depend_on_the_minimum_that_it_has(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
-    add_autoscaler(kube, nodesPerReplica=5, min=5, max=50)
-    await autoscaler_seen(yard)
+    await add_autoscaler(yard, kube, nodesPerReplica=5, min=5, max=50)
     plan = await yard.plan("dns scale 1")
     assert "With 13 nodes the autoscaler computes 3 replicas and does not go below that." in plan.notes
 
 
 async def test_the_autoscaler_computes_within_its_maximum(yard: Yard, kube: KubernetesLookalike) -> None:
-    add_autoscaler(kube, nodesPerReplica=2, min=5, max=4 + 1)
-    await autoscaler_seen(yard)
+    await add_autoscaler(yard, kube, nodesPerReplica=2, min=5, max=4 + 1)
     plan = await yard.plan("dns scale 3")
     assert "With 13 nodes the autoscaler computes 5 replicas and does not go below that." in plan.notes
 
@@ -104,8 +93,7 @@ async def test_the_autoscaler_computes_within_its_maximum(yard: Yard, kube: Kube
 async def test_a_document_that_the_autoscaler_rejects_is_shown_and_not_changed(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
-    add_autoscaler(kube, servicesPerReplica=300)
-    await autoscaler_seen(yard)
+    await add_autoscaler(yard, kube, servicesPerReplica=300)
     shown = await yard.say("dns show")
     assert "neither coresPerReplica nor nodesPerReplica is set" in shown
     assert "the autoscaler does nothing" in await yard.say("dns scale 6")
@@ -114,8 +102,7 @@ async def test_a_document_that_the_autoscaler_rejects_is_shown_and_not_changed(
 async def test_the_preview_of_a_cordon_says_what_becomes_of_dns(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
-    add_autoscaler(kube, nodesPerReplica=6)
-    await autoscaler_seen(yard)
+    await add_autoscaler(yard, kube, nodesPerReplica=6)
     await yard.seen(lambda: bool(cached_configs(yard.cluster.inventory())))
     plan = await yard.plan("node cordon n00 --reason fan")
     assert any("it lowers DNS from 3 to 2 replicas" in note for note in plan.notes)
@@ -124,9 +111,8 @@ async def test_the_preview_of_a_cordon_says_what_becomes_of_dns(
 async def test_what_nodes_and_names_require_is_shown_with_the_advice(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
-    add_autoscaler(kube, nodesPerReplica=3, min=2, max=9)
+    await add_autoscaler(yard, kube, nodesPerReplica=3, min=2, max=9)
     kube.patch("nodes", "", "n00", {"spec": {"unschedulable": True}})
-    await autoscaler_seen(yard)
     await yard.seen(lambda: yard.cluster.inventory().nodes["n00"].spec.unschedulable)
     shown = await yard.say("dns show")
     assert "5 replicas for 13 nodes, of which the autoscaler counts 12" in shown
@@ -147,9 +133,8 @@ async def test_what_nodes_and_names_require_is_shown_with_the_advice(
 async def test_a_scale_is_suggested_unless_the_replicas_are_enough(
     yard: Yard, kube: KubernetesLookalike, ready: int, took: float | None, is_enough: bool
 ) -> None:
-    add_autoscaler(kube, nodesPerReplica=3, min=2, max=9)
+    await add_autoscaler(yard, kube, nodesPerReplica=3, min=2, max=9)
     kube.patch("deployments", "kube-system", "coredns", {"status": {"readyReplicas": ready}}, status=True)
-    await autoscaler_seen(yard)
     await yard.seen(
         lambda: (
             yard.cluster.inventory().all(DEPLOYMENTS)["kube-system/coredns"].status.ready_replicas == ready
@@ -175,8 +160,7 @@ async def test_a_source_that_cannot_be_asked_is_named_once(yard: Yard, kube: Kub
 async def test_the_advice_is_one_number_where_the_maximum_is_below_what_nodes_require(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
-    add_autoscaler(kube, nodesPerReplica=3, min=2, max=4)
-    await autoscaler_seen(yard)
+    await add_autoscaler(yard, kube, nodesPerReplica=3, min=2, max=4)
     shown = await yard.say("dns show")
     assert "5 replicas for 13 nodes" in shown
     assert set(re.findall(r"dns scale (\d+)", shown)) == {"8"}

@@ -106,9 +106,7 @@ async def test_the_card_says_that_it_is_not_known_and_what_happens_next(yard: Ya
     assert f"[Undo] plan undo {over.id}" in card
 
     await looking(yard).check()
-    async with yard.store.unit() as unit:
-        plan = await unit.rows(Plan).get(over.id)
-    assert plan is not None
+    plan = await yard.stored(over.id)
     card = text_of(card_of(plan, await yard.records(plan)))
     assert "a later check showed that it was done" in card
     assert "not known" not in card

@@ -20,11 +20,6 @@ MakeTraining = Callable[..., None]
 
 
 @pytest.fixture
-def clock() -> Hands:
-    return Hands()
-
-
-@pytest.fixture
 async def kube(clock: Hands) -> AsyncIterator[KubernetesLookalike]:
     """Two nodes with 8 GPUs, and a cordoned one."""
     async with KubernetesLookalike.running(clock=clock.now, settings=Settings(node_grace=None)) as running:

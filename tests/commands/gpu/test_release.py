@@ -26,13 +26,6 @@ def yard(yard: Yard) -> Yard:
     return yard
 
 
-async def stored(yard: Yard, plan: Plan) -> Plan:
-    async with yard.store.unit() as unit:
-        found = await unit.rows(Plan).get(plan.id)
-    assert found is not None
-    return found
-
-
 async def released(yard: Yard, kube: KubernetesLookalike) -> Plan:
     """Return the plan proposed for the owner, not yet confirmed."""
     request = await asked(yard, kube)
@@ -45,7 +38,7 @@ async def test_others_cannot_confirm_it(yard: Yard, kube: KubernetesLookalike, a
     assert "Only ana, or someone who may run" in await yard.say(
         f"plan confirm {plan.id} --hash {plan.hash}", actor
     )
-    assert (await stored(yard, plan)).state is PlanState.PROPOSED
+    assert (await yard.stored(plan.id)).state is PlanState.PROPOSED
     await yard.executor.execute(await yard.confirmed(plan, ANA))
     assert await is_suspended(kube)
 
@@ -53,9 +46,9 @@ async def test_others_cannot_confirm_it(yard: Yard, kube: KubernetesLookalike, a
 async def test_others_cannot_cancel_it(yard: Yard, kube: KubernetesLookalike) -> None:
     plan = await released(yard, kube)
     assert "belongs to ana. Only sre may run gpu release" in await yard.say(f"plan cancel {plan.id}", EVE)
-    assert (await stored(yard, plan)).state is PlanState.PROPOSED
+    assert (await yard.stored(plan.id)).state is PlanState.PROPOSED
     await yard.say(f"plan cancel {plan.id}", ANA)
-    assert (await stored(yard, plan)).state is PlanState.CANCELLED
+    assert (await yard.stored(plan.id)).state is PlanState.CANCELLED
 
 
 async def test_undoing_it_needs_a_grant(yard: Yard, kube: KubernetesLookalike) -> None:

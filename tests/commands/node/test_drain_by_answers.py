@@ -2,8 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -11,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from bot.jobs.consent_watch import ConsentWatch
-from bot.jobs.plan_runner import PlanRunner
 from commands.core.context import Defaults
 from commands.core.request import Request
 from commands.execution.executor import PlanExecutor
@@ -21,6 +19,7 @@ from commands.gpu.consents import ConsentGate, OwnerConsents
 from commands.models import ReclaimRequest, ReclaimState
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.support.drained import Kubelets, kubelets, until
+from tests.support.running_plans import runs_plans
 from tests.support.yard import ANA, CLUSTER, Yard, text_of, yard_before
 
 FIRST, SECOND = "gpu-a01", "gpu-a02"
@@ -61,25 +60,12 @@ async def yard(lookalike: KubernetesLookalike, kube: Kubelets, tmp_path: Path) -
         yield made
 
 
-@asynccontextmanager
-async def runs_plans(yard: Yard) -> AsyncGenerator[None]:
-    decisions = yard.pipeline.decisions
-    runner = PlanRunner(
-        yard.store, yard.executor, channel="", renew=decisions.renew, divide=decisions.divide, gate_again=0.05
-    )
-    yard.store.listen(runner.wake)
-    async with asyncio.TaskGroup() as group:
-        running = group.create_task(runner.run())
-        yield
-        running.cancel()
-
-
 async def asked(yard: Yard) -> tuple[Plan, ReclaimRequest]:
     """Return the confirmed plan, once it waits, and its one request."""
     plan = await yard.confirmed(await yard.plan(LINE))
 
     async def waits() -> bool:
-        return (await stored(yard, plan.id)).state is PlanState.WAITING
+        return (await yard.stored(plan.id)).state is PlanState.WAITING
 
     await until(waits)
     async with yard.store.read() as snapshot:
@@ -87,18 +73,11 @@ async def asked(yard: Yard) -> tuple[Plan, ReclaimRequest]:
     return plan, request
 
 
-async def stored(yard: Yard, id: str) -> Plan:
-    async with yard.store.read() as snapshot:
-        found = await snapshot.rows(Plan).get(id)
-    assert found is not None
-    return found
-
-
 async def parts_in(yard: Yard, whole: Plan, *states: PlanState) -> list[Plan]:
     """Return the parts of the plan once they are in these states, in the order of the nodes."""
 
     async def parts() -> list[Plan]:
-        return [await stored(yard, id) for id in (await stored(yard, whole.id)).parts]
+        return [await yard.stored(id) for id in (await yard.stored(whole.id)).parts]
 
     async def are() -> bool:
         return tuple(one.state for one in await parts()) == states
@@ -145,7 +124,7 @@ async def test_what_the_owner_needs_stays_and_the_rest_is_drained(yard: Yard, ku
     async with runs_plans(yard):
         whole, request = await asked(yard)
         await yard.say(f"gpu keep {request.id} --training detr --reason 'a paper is due'", ANA)
-        assert (await stored(yard, whole.id)).state is PlanState.WAITING, "the other is not answered"
+        assert (await yard.stored(whole.id)).state is PlanState.WAITING, "the other is not answered"
         await yard.say(f"gpu agree {request.id} --training vit", ANA)
         first, _ = await parts_in(yard, whole, PlanState.CANCELLED, PlanState.DONE)
     assert first.error == "nothing was done: ana needs vision/detr: a paper is due"

@@ -1,28 +1,22 @@
 """`node drain` of several nodes for which a budget has not all places: each becomes a plan, and begins when it may."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from bot.jobs.plan_runner import PlanRunner
-from commands.core.budget_pictures import Pool
-from commands.core.budgets import Budgets
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
 from commands.core.request import Actor
-from commands.execution.executor import PlanExecutor
 from commands.execution.plan import OVER, Plan, PlanState
-from commands.execution.plan_gate import Gates
-from commands.gates.budget import Budget, BudgetScope
 from commands.models import AuditEntry
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.support.budgets import keep_budgets, of_pool
 from tests.support.drained import until
-from tests.support.yard import CLUSTER, Yard, lookalike_with, yard_before
+from tests.support.running_plans import runs_plans
+from tests.support.yard import CLUSTER, Yard, yard_before
 
 ELI = Actor(id="U_ELI", name="eli", teams=frozenset({"sre"}))
 NODES = ("gpu-a01", "gpu-a02", "gpu-a03")
@@ -30,49 +24,18 @@ LINE = f"node drain {' '.join(NODES)} --reason 'replace fans' --for 90m"
 
 
 @pytest.fixture
-async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with lookalike_with(*NODES, "gpu-a04") as kube:
-        yield kube
+def nodes() -> Sequence[str]:
+    return (*NODES, "gpu-a04")
 
 
 @pytest.fixture
 async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]:
     permissions = Permissions(teams={"sre": Grant(commands=("*",))}, automation={})
     async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig"), permissions=permissions) as yard:
-        with_places(yard, 2)
+        keep_budgets(yard, of_pool(2))
         kube.patch("Node", "", "gpu-a04", {"spec": {"unschedulable": True}})
         await yard.seen(lambda: bool(yard.cluster.inventory().nodes["gpu-a04"].spec.unschedulable))
         yield yard
-
-
-def with_places(yard: Yard, nodes: int) -> None:
-    budgets = Budgets(
-        clusters={CLUSTER: yard.cluster},
-        clock=yard.clock,
-        budgets=(Budget(scope=BudgetScope.POOL, of="a", nodes=nodes),),
-        pools={"a": Pool(names=("gpu-a*",))},
-    )
-    yard.pipeline = replace(yard.pipeline, budgets=budgets)
-    gate = Gates((budgets,))
-    yard.executor = PlanExecutor(yard.store, {CLUSTER: yard.writer}, yard.clock, gate=gate)
-
-
-@asynccontextmanager
-async def runs_plans(yard: Yard) -> AsyncGenerator[None]:
-    decisions = yard.pipeline.decisions
-    runner = PlanRunner(
-        yard.store,
-        yard.executor,
-        channel="",
-        renew=decisions.renew,
-        divide=decisions.divide,
-        gate_again=0.05,
-    )
-    yard.store.listen(runner.wake)
-    async with asyncio.TaskGroup() as group:
-        running = group.create_task(runner.run())
-        yield
-        running.cancel()
 
 
 async def plans(yard: Yard) -> dict[str, Plan]:
@@ -153,7 +116,7 @@ async def test_what_is_left_is_cancelled_as_one_or_each_by_itself(
 
 
 async def test_a_drain_that_fits_stays_one_plan(yard: Yard, kube: KubernetesLookalike) -> None:
-    with_places(yard, 4)
+    keep_budgets(yard, of_pool(4))
     await yard.confirmed(await yard.plan(LINE))
     async with runs_plans(yard):
 

@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -31,12 +31,7 @@ async def stage(
         try:
             yield yard, made, first, second
         finally:
-            for path in (
-                f"/api/v1/namespaces/{made.namespace}",
-                *(f"/api/v1/nodes/{n}" for n in (first, second)),
-            ):
-                with suppress(Exception):
-                    await made.call("DELETE", path)
+            await made.clear((first, second))
 
 
 async def with_pods(kube: Kubelets, node: str, other: str) -> None:

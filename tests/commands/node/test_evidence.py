@@ -1,10 +1,8 @@
 """`node evidence`: one file, without secrets, whatever is blind; and taken before a plan's first step."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,21 +17,9 @@ from commands.models import NodeEvidence
 from commands.node import node_evidence as evidence
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.incidents import an_open_incident, resolved
-from tests.support.yard import NOON, Yard, lookalike_with, text_of, yard_before
+from tests.support.yard import NOON, Yard, text_of
 
 NODE = "gpu-a01"
-
-
-@pytest.fixture
-async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with lookalike_with(NODE) as made:
-        yield made
-
-
-@pytest.fixture
-async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]:
-    async with yard_before(kube.kubeconfig(tmp_path / "config")) as made:
-        yield made
 
 
 async def answered(yard: Yard, line: str = f"node evidence {NODE}") -> Answer:

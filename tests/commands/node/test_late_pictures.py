@@ -1,7 +1,6 @@
 """A command that is planned by a late picture of the cluster: no lease ends while its cordon stands."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
+from collections.abc import Sequence
 
 import pytest
 
@@ -11,21 +10,14 @@ from commands.execution.plan import PlanState, StepState
 from commands.models import CordonLease
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import executor
-from tests.support.yard import Yard, a_node_tree, lookalike_with, yard_before
+from tests.support.yard import Yard, a_node_tree
 
 NODE = "gpu-a01"
 
 
 @pytest.fixture
-async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with lookalike_with(NODE, "gpu-a02") as running:
-        yield running
-
-
-@pytest.fixture
-async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]:
-    async with yard_before(kube.kubeconfig(tmp_path / "config")) as made:
-        yield made
+def nodes() -> Sequence[str]:
+    return (NODE, "gpu-a02")
 
 
 def with_a_picture_of(yard: Yard, seen: Inventory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,8 @@
 """A cordon is a lease: it is extended, and lifting it is proposed only where nothing speaks against it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -18,22 +17,15 @@ from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.incidents import an_open_incident
 from tests.support.objects import inventory, node
 from tests.support.rows import a_lease
-from tests.support.yard import NOON, Hands, Yard, lookalike_with, yard_before
+from tests.support.yard import NOON, Yard
 
 ELI = "eli"
 HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
-async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with lookalike_with("gpu-a04") as running:
-        yield running
-
-
-@pytest.fixture
-async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]:
-    async with yard_before(kube.kubeconfig(tmp_path / "config"), clock=Hands()) as made:
-        yield made
+def nodes() -> Sequence[str]:
+    return ("gpu-a04",)
 
 
 async def the_lease(yard: Yard) -> CordonLease:

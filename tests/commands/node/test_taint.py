@@ -12,16 +12,10 @@ from commands.core.nodes_out import OUR_TAINTS as OURS
 from commands.core.permissions import Permissions
 from commands.execution.plan import PlanState, Risk
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import EVERYTHING, RECLAIM, Yard, lookalike_with, yard_before
+from tests.support.yard import EVERYTHING, RECLAIM, Yard, yard_before
 
 NODE = "gpu-a01"
 THEIRS = {"key": "example.com/rack-work", "effect": "NoSchedule"}
-
-
-@pytest.fixture
-async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with lookalike_with(NODE) as made:
-        yield made
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """An undo that one object refuses undoes the others, and says which it is not."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,22 +10,15 @@ from commands.execution.plan import PlanState, StepState
 from commands.execution.plan_card import card_of
 from commands.models import CordonLease
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import Yard, lookalike_with, text_of, yard_before
+from tests.support.yard import Yard, text_of
 
 NODES = ("gpu-a01", "gpu-a02", "gpu-a03")
 LINE = f"node cordon {' '.join(NODES)}"
 
 
 @pytest.fixture
-async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with lookalike_with(*NODES) as running:
-        yield running
-
-
-@pytest.fixture
-async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]:
-    async with yard_before(kube.kubeconfig(tmp_path / "config")) as made:
-        yield made
+def nodes() -> Sequence[str]:
+    return NODES
 
 
 def changed_by_another(kube: KubernetesLookalike, name: str) -> None:

@@ -1,17 +1,14 @@
 """`plan list`: what waits, for what, since when, and whose it is."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from commands.core.budget_pictures import Pool
-from commands.core.budgets import Budgets
-from commands.execution.executor import PlanExecutor
-from commands.gates.budget import Budget, BudgetScope
-from tests.support.yard import CLUSTER, Yard, yard_on
+from tests.support.budgets import keep_budgets, of_pool
+from tests.support.yard import Yard, yard_on
 
 NODES = ("gpu-a01", "gpu-a02", "gpu-a03")
 
@@ -19,14 +16,7 @@ NODES = ("gpu-a01", "gpu-a02", "gpu-a03")
 @pytest.fixture
 async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
     async with yard_on(tmp_path, *NODES) as yard:
-        budgets = Budgets(
-            clusters={CLUSTER: yard.cluster},
-            clock=yard.clock,
-            budgets=(Budget(scope=BudgetScope.POOL, of="a", nodes=1),),
-            pools={"a": Pool()},
-        )
-        yard.pipeline = replace(yard.pipeline, budgets=budgets)
-        yard.executor = PlanExecutor(yard.store, {CLUSTER: yard.writer}, yard.clock, gate=yard.pipeline.gate)
+        keep_budgets(yard, of_pool(1), pools={"a": Pool()})
         yield yard
 
 

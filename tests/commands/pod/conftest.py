@@ -1,13 +1,12 @@
 """A cluster with pods of all kinds on the look-alike, and a command pipeline for it."""
 
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import NOON, Yard, a_node_tree, yard_before
+from tests.support.yard import NOON, Yard, a_node_tree
 
 SPACE = "work"
 
@@ -23,12 +22,6 @@ async def kube() -> AsyncIterator[KubernetesLookalike]:
             running.create(a_node_tree(name), keep_status=True)
         running.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
         yield running
-
-
-@pytest.fixture
-async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]:
-    async with yard_before(kube.kubeconfig(tmp_path / "config")) as made:
-        yield made
 
 
 @pytest.fixture
@@ -58,6 +51,42 @@ def add_pod(kube: KubernetesLookalike, yard: Yard) -> Callable[..., Any]:
         pod = kube.create(tree, namespace=namespace, keep_status=True)
         await yard.seen(lambda: f"{namespace}/{name}" in yard.cluster.inventory().pods)
         return pod
+
+    return made
+
+
+@pytest.fixture
+def add_training(kube: KubernetesLookalike, yard: Yard, add_pod: Callable[..., Any]) -> Callable[..., Any]:
+    """Create ana's training `detr` of so many ranks, each with its pod, and wait until it is seen with all of them."""
+
+    async def made(ranks: int, *, gpus: int, **status: Any) -> None:
+        amount = {"nvidia.com/gpu": str(gpus)}
+        main = {"name": "main", "image": "i", "resources": {"limits": amount, "requests": amount}}
+        spec = {"restartPolicy": "Never", "containers": [main]}
+        labels = {"training": "detr", "owner": "ana"}
+        job: Any = {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": "detr", "labels": labels},
+            "spec": {
+                "parallelism": ranks,
+                "completions": ranks,
+                "completionMode": "Indexed",
+                "template": {"metadata": {"labels": labels}, "spec": spec},
+            },
+        }
+        uid = kube.create(job, namespace=SPACE)["metadata"]["uid"]
+        owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "detr", "uid": uid, "controller": True}
+        for index in range(ranks):
+            await add_pod(
+                f"detr-{index}",
+                ownerReferences=[owner],
+                labels=labels,
+                annotations={"batch.kubernetes.io/job-completion-index": str(index)},
+                spec=spec,
+                status=status,
+            )
+        await yard.seen(lambda: any(len(one.ranks) == ranks for one in yard.cluster.trainings()))
 
     return made
 

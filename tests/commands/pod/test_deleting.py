@@ -59,23 +59,9 @@ async def test_a_running_pod_without_a_controller_needs_a_second_person_but_for_
 
 
 async def test_a_running_training_of_others_needs_a_second_person(
-    yard: Yard, kube: KubernetesLookalike, add_pod: Callable[..., Any]
+    yard: Yard, add_training: Callable[..., Any]
 ) -> None:
-    gpus = {"resources": {"limits": {"nvidia.com/gpu": "8"}, "requests": {"nvidia.com/gpu": "8"}}}
-    pod = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i", **gpus}]}
-    labels = {"training": "detr", "owner": "ana"}
-    meta = {"name": "detr", "labels": labels}
-    tree: Any = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": meta,
-        "spec": {"template": {"spec": pod}},
-    }
-    tree["spec"]["template"]["metadata"] = {"labels": labels}
-    uid = kube.create(tree, namespace="work")["metadata"]["uid"]
-    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "detr", "uid": uid, "controller": True}
-    await add_pod("detr-0", ownerReferences=[owner], labels=labels, spec=pod)
-    await yard.seen(lambda: any(one.ranks for one in yard.cluster.trainings()))
+    await add_training(1, gpus=8)
     plan = await yard.plan("pod delete detr-0")
     assert plan.risk is Risk.BREAK
     assert [str(one) for one in plan.disrupts] == ["work/detr of ana: 1 of 1 rank, 8 GPUs"]

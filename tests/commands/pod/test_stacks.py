@@ -1,7 +1,8 @@
 """`pod stacks`: what is run where, how the ranks are grouped, and what a person reads where it is forbidden."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,30 +52,9 @@ async def do(yard: Yard, line: str) -> str:
 
 
 async def test_the_ranks_of_a_training_are_grouped_and_the_outlier_is_named(
-    yard: Yard, kube: KubernetesLookalike, add_pod: Callable[..., Any]
+    yard: Yard, kube: KubernetesLookalike, add_training: Callable[..., Any]
 ) -> None:
-    gpus = {"resources": {"limits": {"nvidia.com/gpu": "1"}, "requests": {"nvidia.com/gpu": "1"}}}
-    spec = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i", **gpus}]}
-    labels = {"training": "detr", "owner": "ana"}
-    template = {"metadata": {"labels": labels}, "spec": spec}
-    job: Any = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "detr", "labels": labels},
-        "spec": {"parallelism": 4, "completions": 4, "completionMode": "Indexed", "template": template},
-    }
-    uid = kube.create(job, namespace="work")["metadata"]["uid"]
-    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "detr", "uid": uid, "controller": True}
-    for index in range(4):
-        await add_pod(
-            f"detr-{index}",
-            ownerReferences=[owner],
-            labels=labels,
-            annotations={"batch.kubernetes.io/job-completion-index": str(index)},
-            spec=spec,
-            status=RUNS,
-        )
-    await yard.seen(lambda: any(len(one.ranks) == 4 for one in yard.cluster.trainings()))
+    await add_training(4, gpus=1, **RUNS)
     asked = []
 
     async def stacks(
@@ -146,13 +126,20 @@ async def test_a_container_is_added_only_with_an_image_of_the_settings(
     assert "set commands.stacks_image" in await yard.say("pod stacks web --add-container")
 
 
+@asynccontextmanager
+async def with_image(kube: KubernetesLookalike, folder: Path) -> AsyncIterator[Yard]:
+    """Let containers be added, and run one pod."""
+    policy = Defaults(stacks_image="registry.example/py-spy:1")
+    async with yard_before(kube.kubeconfig(folder / "second"), policy=policy) as yard:
+        kube.create(WEB, namespace="work", keep_status=True)
+        await yard.seen(lambda: "work/web" in yard.cluster.inventory().pods)
+        yield yard
+
+
 async def test_an_added_container_sees_the_processes_of_the_other_and_those_before_stay(
     kube: KubernetesLookalike, tmp_path: Path
 ) -> None:
-    policy = Defaults(stacks_image="registry.example/py-spy:1")
-    async with yard_before(kube.kubeconfig(tmp_path / "second"), policy=policy) as yard:
-        kube.create(WEB, namespace="work", keep_status=True)
-        await yard.seen(lambda: "work/web" in yard.cluster.inventory().pods)
+    async with with_image(kube, tmp_path) as yard:
 
         async def stacks(_namespace: str, _pod: str, container: str, _command: Any) -> tuple[bytes, int]:
             assert container.startswith("yardmaster-stacks-")
@@ -189,10 +176,7 @@ async def _starts(kube: KubernetesLookalike, name: str) -> None:
 async def test_where_added_containers_are_forbidden_the_preview_says_so(
     kube: KubernetesLookalike, tmp_path: Path
 ) -> None:
-    policy = Defaults(stacks_image="registry.example/py-spy:1")
-    async with yard_before(kube.kubeconfig(tmp_path / "second"), policy=policy) as yard:
-        kube.create(WEB, namespace="work", keep_status=True)
-        await yard.seen(lambda: "work/web" in yard.cluster.inventory().pods)
+    async with with_image(kube, tmp_path) as yard:
         kube.fail(lambda request: request.path.endswith("/ephemeralcontainers"), 403)
         reply = await yard.say("pod stacks web --add-container")
         assert "Kubernetes would refuse to add container yardmaster-stacks-1 to work/web" in reply

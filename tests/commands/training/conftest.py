@@ -13,11 +13,6 @@ SECRET = "eyJhdXRocyI6e319"  # {"auths":{}}
 
 
 @pytest.fixture
-def clock() -> Hands:
-    return Hands()
-
-
-@pytest.fixture
 async def kube(clock: Hands) -> AsyncIterator[KubernetesLookalike]:
     """Two nodes with 8 GPUs, and the registry's pull secret in namespace `platform`."""
     async with KubernetesLookalike.running(clock=clock.now, settings=Settings(node_grace=None)) as running:

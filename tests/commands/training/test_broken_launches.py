@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from commands.execution.executor import PlanExecutor
-from commands.execution.plan import Plan, PlanState, StepState
+from commands.execution.plan import PlanState, StepState
 from commands.execution.steps import Create, Patch
 from commands.models import Launch
 from demo.lookalikes.kubernetes import KubernetesLookalike
@@ -46,12 +46,12 @@ async def test_a_crash_at_any_step_creates_nothing_twice(
                     lambda *args, call=call, **more: dying(*args, call=call, **more),
                 )
             try:
-                await yard.executor.execute(await stored(yard, plan.id))
+                await yard.executor.execute(await yard.stored(plan.id))
             except Crash:
                 continue
             break
     done = await PlanExecutor(yard.store, {"prod-a": yard.writer}, yard.clock).execute(
-        await stored(yard, plan.id)
+        await yard.stored(plan.id)
     )
     assert done.state is PlanState.DONE, done.error
     assert all(record.state is StepState.DONE for record in await yard.records(done))
@@ -60,13 +60,6 @@ async def test_a_crash_at_any_step_creates_nothing_twice(
     job = kube.get("jobs", "mnist", "mnist-worker")
     assert job is not None
     assert job["spec"]["suspend"] is False
-
-
-async def stored(yard: Yard, id: str) -> Plan:
-    async with yard.store.unit() as unit:
-        plan = await unit.rows(Plan).get(id)
-    assert plan is not None
-    return plan
 
 
 async def test_undoing_a_launch_leaves_nothing(yard: Yard, kube: KubernetesLookalike) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,12 +67,7 @@ async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
             try:
                 yield Stage(yard=yard, kube=kube, name=name)
             finally:
-                for path in (
-                    f"/api/v1/namespaces/{name}",
-                    *(f"/api/v1/nodes/{name}-{node}" for node in ("a", "b")),
-                ):
-                    with suppress(Exception):
-                        await kube.call("DELETE", path)
+                await kube.clear(f"{name}-{node}" for node in ("a", "b"))
                 if task is not None:
                     task.cancel()
 

@@ -1,6 +1,5 @@
 """The kinds of training that the settings leave out: neither watched nor launched, and nobody calls them unseen."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -18,6 +17,7 @@ from collectors.sources.kubernetes.source import KubernetesSource
 from collectors.trainings.catalogue import left_out, unseen_kinds
 from commands.core.context import Defaults
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from demo.side_tasks import beside
 from tests.support.cluster_cache import CALM
 from tests.support.yard import ANA, Hands, yard_before
 
@@ -44,13 +44,9 @@ async def test_a_kind_that_is_left_out_is_not_launched(kube: KubernetesLookalike
 
 @asynccontextmanager
 async def running(cache: ClusterCache) -> AsyncGenerator[None]:
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(cache.run())
-        try:
-            await cache.synced(timedelta(seconds=20))
-            yield
-        finally:
-            task.cancel()
+    async with beside(cache.run()):
+        await cache.synced(timedelta(seconds=20))
+        yield
 
 
 async def test_a_kind_that_is_left_out_is_neither_asked_for_nor_unseen(

@@ -152,6 +152,10 @@ def test_a_changed_line_has_the_option_once(line: str, changed: str) -> None:
     assert with_option(line, "--workers", "3") == changed
 
 
+def _with(options: str) -> str:
+    return f"training launch m --image {IMAGE} {options}"
+
+
 async def test_a_launch_that_does_not_fit_may_wait(yard: Yard) -> None:
     plan = await yard.plan(f"training launch big --image {IMAGE} --workers 3 --gpus 8 --wait", ANA)
     assert any("does not fit now" in note for note in plan.notes)
@@ -177,43 +181,19 @@ async def test_a_launch_that_does_not_fit_may_wait(yard: Yard) -> None:
             "training launch m --image '$(id)'", "not a valid image name", id="a shell in the image"
         ),
         pytest.param("training launch m --image ../../x", "not a valid image name", id="a path as the image"),
-        pytest.param(f"training launch m --image {IMAGE} --workers 0", "--workers 0", id="no workers"),
-        pytest.param(f"training launch m --image {IMAGE} --workers 1001", "1 to 1000", id="too many workers"),
+        pytest.param(_with("--workers 0"), "--workers 0", id="no workers"),
+        pytest.param(_with("--workers 1001"), "1 to 1000", id="too many workers"),
+        pytest.param(_with("--gpus nan"), "must be a number, 0 or more", id="GPUs that are not a number"),
+        pytest.param(_with("--gpus 0.5"), "multiple of 1", id="half of a whole GPU"),
+        pytest.param(_with("--gpu-resource cpu"), "not a known GPU resource", id="not a GPU resource"),
+        pytest.param(_with("--memory inf"), "not a quantity", id="infinite memory"),
+        pytest.param(_with("--memory 64G1B"), "not a quantity", id="an invalid quantity"),
+        pytest.param(_with("--node-selector pool"), "pool=large", id="half a selector"),
+        pytest.param(_with("--namespace kube-x"), "a system namespace", id="a system namespace"),
         pytest.param(
-            f"training launch m --image {IMAGE} --gpus nan",
-            "must be a number, 0 or more",
-            id="GPUs that are not a number",
+            _with("--namespace platform"), "was not created for this training", id="taken namespace"
         ),
-        pytest.param(
-            f"training launch m --image {IMAGE} --gpus 0.5", "multiple of 1", id="half of a whole GPU"
-        ),
-        pytest.param(
-            f"training launch m --image {IMAGE} --gpu-resource cpu",
-            "not a known GPU resource",
-            id="not a GPU resource",
-        ),
-        pytest.param(
-            f"training launch m --image {IMAGE} --memory inf", "not a quantity", id="infinite memory"
-        ),
-        pytest.param(
-            f"training launch m --image {IMAGE} --memory 64G1B", "not a quantity", id="an invalid quantity"
-        ),
-        pytest.param(
-            f"training launch m --image {IMAGE} --node-selector pool", "pool=large", id="half a selector"
-        ),
-        pytest.param(
-            f"training launch m --image {IMAGE} --namespace kube-x",
-            "a system namespace",
-            id="a system namespace",
-        ),
-        pytest.param(
-            f"training launch m --image {IMAGE} --namespace platform",
-            "was not created for this training",
-            id="taken namespace",
-        ),
-        pytest.param(
-            f"training launch m --image {IMAGE} extra words", "one word too many", id="words without --"
-        ),
+        pytest.param(_with("extra words"), "one word too many", id="words without --"),
         pytest.param("training launch m", "needs more: --image", id="without an image"),
         pytest.param(
             f"training launch --image {IMAGE} -- train",

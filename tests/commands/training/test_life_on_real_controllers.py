@@ -5,7 +5,7 @@ Short lives of two families in every run; `make soak` has whole lives of all kin
 
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -95,13 +95,9 @@ async def stage(controller: Any, record_property: Record) -> AsyncIterator[LifeS
         try:
             yield made
         finally:
-            for path in (
-                f"/api/v1/namespaces/{name}",
-                *(f"/api/v1/nodes/{name}-{node}" for node in ("a", "b")),
-                f"/apis/scheduling.k8s.io/v1/priorityclasses/{made.high}",
-            ):
-                with suppress(Exception):
-                    await kube.call("DELETE", path)
+            await kube.clear(
+                (f"{name}-a", f"{name}-b"), f"/apis/scheduling.k8s.io/v1/priorityclasses/{made.high}"
+            )
 
 
 if WHOLE:

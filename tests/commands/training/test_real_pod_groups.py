@@ -2,12 +2,11 @@
 
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 import pytest
 
-from collectors.facts.results import SourceError
 from collectors.trainings.training import TrainingState
 from tests.real.servers.kubernetes import KubernetesCluster
 from tests.support.drained import Kubelets, kubelets, until
@@ -60,12 +59,7 @@ async def stage(real_kubernetes: KubernetesCluster) -> AsyncIterator[Stage]:
         try:
             yield Stage(yard=yard, kube=kube, name=name)
         finally:
-            for path in (
-                f"/api/v1/namespaces/{name}",
-                *(f"/api/v1/nodes/{name}-{at}" for at in range(RANKS)),
-            ):
-                with suppress(SourceError):
-                    await kube.call("DELETE", path)
+            await kube.clear(f"{name}-{at}" for at in range(RANKS))
 
 
 async def test_why_says_that_only_a_part_of_the_gang_has_room_and_it_starts_with_all(stage: Stage) -> None:

@@ -6,7 +6,7 @@ pods of its Job are made by hand.
 
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -157,13 +157,7 @@ async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
             yard = await stack.enter_async_context(yard_before(config, policy=policy))
             yield Stage(yard=yard, kube=kube)
         finally:
-            for path in (
-                f"/api/v1/namespaces/{name}",
-                f"/api/v1/nodes/{name}-node",
-                f"{DEFINITIONS}/{VCJOBS.name}",
-            ):
-                with suppress(SourceError):
-                    await kube.call("DELETE", path)
+            await kube.clear((f"{name}-node",), f"{DEFINITIONS}/{VCJOBS.name}")
             await until(lambda: is_gone(kube))
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings, User
 from tests.commands.training.test_rights import RIGHTS, grant
+from tests.support.deployments import a_deployment_tree
 from tests.support.quick_yaml import from_yaml
 from tests.support.yard import Hands, Yard, a_node_tree, yard_before
 
@@ -100,19 +101,8 @@ class Volumes:
         )
 
     def deployment(self, name: str, node: str = "", *, replicas: int = 1, **more: Any) -> None:
-        labels = {"app": name}
-        self.kube.create(
-            {
-                "apiVersion": "apps/v1",
-                "kind": "Deployment",
-                "metadata": {"name": name, "namespace": SPACE},
-                "spec": {
-                    "replicas": replicas,
-                    "selector": {"matchLabels": labels},
-                    "template": {"metadata": {"labels": labels}, "spec": self.pod_spec(node, **more)},
-                },
-            }
-        )
+        pod = self.pod_spec(node, **more)
+        self.kube.create(a_deployment_tree(name, {"app": name}, pod, replicas=replicas), namespace=SPACE)
 
     def job(self, name: str, node: str = "", *, labels: dict[str, str] | None = None, **more: Any) -> None:
         gpus = {"limits": {"nvidia.com/gpu": "4"}} if labels else {}
@@ -144,11 +134,6 @@ class Volumes:
         assert found is not None
         spec: dict[str, Any] = found["spec"]
         return spec
-
-
-@pytest.fixture
-def clock() -> Hands:
-    return Hands()
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,7 @@ async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         try:
             yield yard, made, node
         finally:
-            for path in (f"/api/v1/namespaces/{made.namespace}", f"/api/v1/nodes/{node}"):
-                with suppress(Exception):
-                    await made.call("DELETE", path)
+            await made.clear((node,))
 
 
 def pod_spec(kube: Kubelets, node: str, **more: Any) -> dict[str, Any]:

@@ -17,6 +17,11 @@ _PATCHES = {
     "merge": "application/merge-patch+json",
     "strategic": "application/strategic-merge-patch+json",
 }
+PODS = "/api/v1/namespaces/{ns}/pods"
+MAPS = "/api/v1/namespaces/{ns}/configmaps"
+DEPLOYMENTS = "/apis/apps/v1/namespaces/{ns}/deployments"
+SETS = "/apis/apps/v1/namespaces/{ns}/replicasets"
+JOBS = "/apis/batch/v1/namespaces/{ns}/jobs"
 BOT = "system:serviceaccount:yardmaster:yardmaster"
 _WAIT = 30.0  # seconds; a bound, not a measure
 
@@ -177,6 +182,16 @@ class Api:
                   "conditions": [{"type": "Ready", "status": "False"}]}  # fmt: skip
         await self.change(f"/api/v1/namespaces/{{ns}}/pods/{name}/status", {"status": status})
 
+    async def status(self, path: str, **wanted: Any) -> Json:
+        """Wait until the status has these values; None means that the key is missing."""
+
+        async def check() -> Json | None:
+            status = (await self.get(path)).body.get("status") or {}
+            return status if all(status.get(key) == value for key, value in wanted.items()) else None
+
+        found: Json = await self.until(f"{wanted} on {path}", check)
+        return found
+
     async def pods(self, labels: str, count: int) -> list[Json]:
         """Wait until this many pods with these labels exist, none of them terminating, and return them."""
 
@@ -219,3 +234,7 @@ def workload(kind: str, name: str, **spec: Any) -> Json:
     """Return a Deployment, ReplicaSet, StatefulSet or DaemonSet; its name is also its app label."""
     body = {"selector": {"matchLabels": {"app": name}}, "template": template(name), **spec}
     return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name}, "spec": body}
+
+
+def names_of(pods: list[Json]) -> list[str]:
+    return [str(one["metadata"]["name"]) for one in pods]

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from tests.contract.kubernetes.api import Api, pod, template, workload
-
-PODS = "/api/v1/namespaces/{ns}/pods"
-MAPS = "/api/v1/namespaces/{ns}/configmaps"
-DEPLOYMENTS = "/apis/apps/v1/namespaces/{ns}/deployments"
-SETS = "/apis/apps/v1/namespaces/{ns}/replicasets"
-JOBS = "/apis/batch/v1/namespaces/{ns}/jobs"
+from tests.contract.kubernetes.api import DEPLOYMENTS, JOBS, MAPS, PODS, SETS, Api, pod, template, workload
 
 
 async def test_a_delete_returns_the_name_and_uid_of_the_object(api: Api) -> None:
@@ -100,21 +94,23 @@ async def test_a_foreground_delete_waits_for_the_dependents(api: Api) -> None:
     await api.pods("app=srv", 0)
 
 
-async def test_a_delete_of_a_job_without_a_policy_keeps_its_pods(api: Api) -> None:
+async def make_job(api: Api) -> None:
+    """Create the Job `j`, and wait for its pod."""
     await api.make(
         JOBS, {"metadata": {"name": "j"}, "spec": {"template": template("j", restartPolicy="Never")}}
     )
     await api.pods("app=j", 1)
+
+
+async def test_a_delete_of_a_job_without_a_policy_keeps_its_pods(api: Api) -> None:
+    await make_job(api)
     await api.call("DELETE", f"{JOBS}/j")
     await api.gone(f"{JOBS}/j")
     await api.pods("app=j", 1)
 
 
 async def test_a_background_delete_of_a_job_deletes_its_pods(api: Api) -> None:
-    await api.make(
-        JOBS, {"metadata": {"name": "j"}, "spec": {"template": template("j", restartPolicy="Never")}}
-    )
-    await api.pods("app=j", 1)
+    await make_job(api)
     await api.call("DELETE", f"{JOBS}/j", {"propagationPolicy": "Background"})
     await api.pods("app=j", 0)
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import base64
 import json
 
-from tests.contract.kubernetes.api import Api, pod
-
-PODS = "/api/v1/namespaces/{ns}/pods"
-MAPS = "/api/v1/namespaces/{ns}/configmaps"
+from tests.contract.kubernetes.api import MAPS, PODS, Api, pod
 
 
 async def _maps(api: Api, count: int) -> None:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from tests.contract.kubernetes.api import Api, pod, workload
-
-MAPS = "/api/v1/namespaces/{ns}/configmaps"
-PODS = "/api/v1/namespaces/{ns}/pods"
-DEPLOYMENTS = "/apis/apps/v1/namespaces/{ns}/deployments"
+from tests.contract.kubernetes.api import DEPLOYMENTS, MAPS, PODS, Api, pod, workload
 
 
 async def test_a_strategic_merge_replaces_the_list_of_taints(api: Api) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.contract.kubernetes.api import Api, Json, pod
+from tests.contract.kubernetes.api import PODS, Api, Json, pod
 
-PODS = "/api/v1/namespaces/{ns}/pods"
 GPU = "nvidia.com/gpu"
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tests.contract.kubernetes.api import BOT, Api, Json, pod
+from tests.contract.kubernetes.api import BOT, MAPS, PODS, Api, Json, pod
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
-PODS = "/api/v1/namespaces/{ns}/pods"
-MAPS = "/api/v1/namespaces/{ns}/configmaps"
 REVIEWS = "/apis/authorization.k8s.io/v1"
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.contract.kubernetes.api import Api, Json, pod
+from tests.contract.kubernetes.api import PODS, Api, Json, pod
 
-PODS = "/api/v1/namespaces/{ns}/pods"
 SERVICES = "/api/v1/namespaces/{ns}/services"
 
 

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.kubernetes.api import Api, pod, workload
+from tests.contract.kubernetes.api import DEPLOYMENTS, PODS, Api, pod, workload
 
-PODS = "/api/v1/namespaces/{ns}/pods"
-DEPLOYMENTS = "/apis/apps/v1/namespaces/{ns}/deployments"
 BUDGETS = "/apis/policy/v1/namespaces/{ns}/poddisruptionbudgets"
 
 

@@ -7,10 +7,7 @@ from typing import Any
 
 import msgspec
 
-from tests.contract.kubernetes.api import Api, pod
-
-MAPS = "/api/v1/namespaces/{ns}/configmaps"
-PODS = "/api/v1/namespaces/{ns}/pods"
+from tests.contract.kubernetes.api import MAPS, PODS, Api, pod
 
 
 async def _watch(api: Api, path: str, count: int, **query: str) -> list[dict[str, Any]]:

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.kubernetes.api import Api, pod, template, workload
+from tests.contract.kubernetes.api import DEPLOYMENTS, JOBS, MAPS, PODS, Api, pod, template, workload
 
-PODS = "/api/v1/namespaces/{ns}/pods"
-MAPS = "/api/v1/namespaces/{ns}/configmaps"
-DEPLOYMENTS = "/apis/apps/v1/namespaces/{ns}/deployments"
-JOBS = "/apis/batch/v1/namespaces/{ns}/jobs"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/{ns}/leases"
 
 

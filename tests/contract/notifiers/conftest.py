@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import aiohttp
 import pytest
@@ -50,14 +51,14 @@ class Site:
     )  # how often people were called, where the other side says so
 
 
-def _failing(answer: Callable[[int], None]) -> Callable[[int], None]:
-    """Return what lets a server refuse so many requests."""
+def _site_of_server(answer: Callable[[int], None], **parts: Any) -> Site:
+    """Return the site of a server whose next answers can be refusals."""
 
     def fail(times: int) -> None:
         for _ in range(times):
             answer(500)
 
-    return fail
+    return Site(break_down=lambda: fail(1), fail=fail, **parts)
 
 
 @asynccontextmanager
@@ -122,14 +123,12 @@ async def webhook_site() -> AsyncIterator[Site]:
         def shown() -> list[str]:
             return [body["incident"]["title"] for body in receiver.latest().values()]
 
-        fail = _failing(receiver.answer)
-        yield Site(
+        yield _site_of_server(
+            receiver.answer,
             kind="webhook",
             notifier=notifier,
             channel="night",
             shown=shown,
-            break_down=lambda: fail(1),
-            fail=fail,
             secrets=("bearer-secret", "secret-in-the-path"),
         )
 
@@ -146,14 +145,12 @@ async def pagerduty_site() -> AsyncIterator[Site]:
             latest = {one["dedup_key"]: one["payload"]["summary"] for one in pagerduty.events}
             return [summary.partition("] ")[2] for summary in latest.values()]
 
-        fail = _failing(pagerduty.answer)
-        yield Site(
+        yield _site_of_server(
+            pagerduty.answer,
             kind="pagerduty",
             notifier=notifier,
             channel="gpus",
             shown=shown,
-            break_down=lambda: fail(1),
-            fail=fail,
             secrets=(ROUTING_KEY,),
             notified=lambda: sum(one.notified for one in pagerduty.alerts.values()),
         )
@@ -171,14 +168,12 @@ async def apprise_site() -> AsyncIterator[Site]:
         def shown() -> list[str]:
             return [body["title"] for body in receiver.bodies]
 
-        fail = _failing(receiver.answer)
-        yield Site(
+        yield _site_of_server(
+            receiver.answer,
             kind="apprise",
             notifier=notifier,
             channel="mail",
             shown=shown,
-            break_down=lambda: fail(1),
-            fail=fail,
             secrets=("p4ssw0rd", "secret-in-the-path"),
             keeps_all=True,
         )

@@ -85,16 +85,15 @@ class RealParts:
         with present_or_skip(lambda: KubernetesCluster(self._folders.mktemp("kubernetes"))) as cluster:
             self.cluster = cluster
             cluster.kubectl("apply", "-f", "-", stdin=roles_of_the_chart(self._helm, cluster.bot_name))
+            access = ClusterAccess(
+                url=cluster.url,
+                token=cluster.admin_token,
+                ca_file=cluster.ca_file,
+                kubeconfig=cluster.bot_kubeconfig,
+            )
+            stage = self._folders.mktemp("stage")
             options = EnvironmentOptions(
-                folder=self._folders.mktemp("stage"),
-                cluster=ClusterAccess(
-                    url=cluster.url,
-                    token=cluster.admin_token,
-                    ca_file=cluster.ca_file,
-                    kubeconfig=cluster.bot_kubeconfig,
-                ),
-                elasticsearch_url=self._logs,
-                initial_faults=faults,
+                folder=stage, cluster=access, elasticsearch_url=self._logs, initial_faults=faults
             )
             async with demo_stage(options) as environment:
                 yield environment

@@ -4,6 +4,7 @@ import base64
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from urllib.error import HTTPError
 from demo.parts.processes import Child, MissingPartError, Program, answers, find_program
 from tests.real.parts.layout import HOW_TO_GET
 from tests.real.servers.kubernetes import KubernetesCluster
+from tests.support.quick_yaml import from_yaml
 
 READY_WITHIN = timedelta(minutes=2)
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -83,14 +85,23 @@ def running(name: str, argv: Sequence[str], log: Path, ready: str, **environment
         yield child
 
 
+@dataclass(kw_only=True)
 class Stoppable:
     """A controller that runs within a `with` block, and can be stopped for a while in it.
 
-    A subclass begins both stacks in `__enter__`, and serves in `_process`.
+    A subclass begins both stacks in `__enter__`, and serves in `_process`. `definitions` are by the plural of the kind.
     """
 
-    _undo: ExitStack
-    _process: ExitStack
+    cluster: KubernetesCluster
+    folder: Path
+    definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _undo: ExitStack = field(init=False, repr=False)
+    _process: ExitStack = field(init=False, repr=False)
+
+    def _define(self, files: Sequence[Path]) -> None:
+        """Read the definitions of its kinds."""
+        for file in files:
+            self.definitions[file.stem] = from_yaml(file.read_text("utf-8"))
 
     def __exit__(self, *_: object) -> None:
         self._undo.close()
@@ -105,6 +116,20 @@ class Stoppable:
     def _serve(self, stack: ExitStack) -> None:
         """Run it, and register its webhooks, until the stack is closed."""
         raise NotImplementedError
+
+
+def manager_config(api: str, *, port: int, health: int, **more: Any) -> dict[str, Any]:
+    """Return the configuration of a manager that has no other beside it, with its webhooks at this port."""
+    return {
+        "apiVersion": f"config.{api}",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": f"127.0.0.1:{health}"},
+        "metrics": {"bindAddress": "0"},
+        "webhook": {"host": "127.0.0.1", "port": port},
+        "leaderElection": {"leaderElect": False},
+        "clientConnection": {"qps": 500, "burst": 1000},
+        **more,
+    }
 
 
 def write_certificate(folder: Path) -> str:

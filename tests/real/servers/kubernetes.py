@@ -47,33 +47,11 @@ class KubernetesCluster:
             controllers=free_port(),
             scheduler=free_port(),
         )
-        self._plane = ControlPlane(folder=folder, ports=ports)
-        self._children = {name: _child(name, flags, folder) for name, flags in self._plane.flags().items()}
-
-    @property
-    def url(self) -> str:
-        """The URL of the API server."""
-        return self._plane.url
-
-    @property
-    def ports(self) -> Ports:
-        """The port of each program."""
-        return self._plane.ports
-
-    @property
-    def ca_file(self) -> Path:
-        """The certificate to trust."""
-        return self._plane.ca_file
-
-    @property
-    def kubeconfig(self) -> Path:
-        """The kubeconfig of the administrator."""
-        return self._plane.kubeconfig
-
-    @property
-    def bot_kubeconfig(self) -> Path:
-        """The kubeconfig of the bot's service account."""
-        return self._plane.bot_kubeconfig
+        self._plane = plane = ControlPlane(folder=folder, ports=ports)
+        self.url, self.ca_file = plane.url, plane.ca_file  # of the API server
+        self.ports = ports
+        self.kubeconfig, self.bot_kubeconfig = plane.kubeconfig, plane.bot_kubeconfig
+        self._children = {name: _child(name, flags, folder) for name, flags in plane.flags().items()}
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as undo:

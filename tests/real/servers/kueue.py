@@ -3,8 +3,7 @@
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Self
 
 from demo.parts.processes import free_port
@@ -13,12 +12,12 @@ from tests.real.servers.controller import (
     Stoppable,
     check_present,
     definition,
+    manager_config,
     running,
     webhooks,
     write_certificate,
 )
-from tests.real.servers.kubernetes import KubernetesCluster
-from tests.support.quick_yaml import all_from_yaml, from_yaml
+from tests.support.quick_yaml import all_from_yaml
 
 # Its kinds that have webhooks of their own. Those of other kinds are registered only where a test has these kinds.
 _OWN = ("clusterqueues", "cohorts", "resourceflavors", "workloads")
@@ -28,17 +27,13 @@ _OWN = ("clusterqueues", "cohorts", "resourceflavors", "workloads")
 class Kueue(Stoppable):
     """It runs within a `with` block, and leaves nothing. `frameworks`: by its names, such as `batch/job`."""
 
-    cluster: KubernetesCluster
-    folder: Path
     frameworks: Sequence[str] = ("batch/job",)
-    definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         files = KUEUE.present()
         check_present(files, "kueue")
         self._program, *defined, self._webhooks = files
-        for file in defined:
-            self.definitions[file.stem] = from_yaml(file.read_text("utf-8"))
+        self._define(defined)
         self._port, self._health = free_port(), free_port()
 
     def __enter__(self) -> Self:
@@ -82,20 +77,16 @@ class Kueue(Stoppable):
                     self.cluster.call("PATCH", path, body, patch="merge-patch")
 
     def _config(self) -> dict[str, Any]:
-        return {
-            "apiVersion": "config.kueue.x-k8s.io/v1beta2",
-            "kind": "Configuration",
-            "health": {"healthProbeBindAddress": f"127.0.0.1:{self._health}"},
-            "metrics": {"bindAddress": "0"},
-            "webhook": {"host": "127.0.0.1", "port": self._port, "certDir": str(self.folder)},
-            "leaderElection": {"leaderElect": False},
-            "internalCertManagement": {"enable": False},
-            "clientConnection": {"qps": 500, "burst": 1000},
-            "integrations": {"frameworks": list(self.frameworks)},
-            "featureGates": {
-                "VisibilityOnDemand": False
-            },  # else it waits for a certificate of an aggregated API
-        }
+        return manager_config(
+            "kueue.x-k8s.io/v1beta2",
+            port=self._port,
+            health=self._health,
+            webhook={"host": "127.0.0.1", "port": self._port, "certDir": str(self.folder)},
+            internalCertManagement={"enable": False},
+            integrations={"frameworks": list(self.frameworks)},
+            # Else it waits for a certificate of an aggregated API.
+            featureGates={"VisibilityOnDemand": False},
+        )
 
 
 def _resources(webhook: dict[str, Any]) -> set[str]:

@@ -1,33 +1,26 @@
 """A controller with a main of ours beside a control plane, with the definitions of its kinds."""
 
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Self
 
 from demo.parts.processes import free_port
 from tests.real.parts.controllers import Controller
 from tests.real.servers.controller import Stoppable, check_present, definition, running
-from tests.real.servers.kubernetes import KubernetesCluster
-from tests.support.quick_yaml import from_yaml
 
 
 @dataclass(kw_only=True)
 class Operator(Stoppable):
-    """It runs within a `with` block, and leaves nothing. `definitions` are by the plural of the kind."""
+    """It runs within a `with` block, and leaves nothing."""
 
     part: Controller
-    cluster: KubernetesCluster
-    folder: Path
     options: tuple[str, ...] = ()
-    definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         files = self.part.present()
         check_present(files, self.part.part)
         self._program, *defined = files
-        for file in defined:
-            self.definitions[file.stem] = from_yaml(file.read_text("utf-8"))
+        self._define(defined)
 
     def __enter__(self) -> Self:
         with ExitStack() as undo:

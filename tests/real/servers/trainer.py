@@ -2,7 +2,7 @@
 
 import json
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,11 +13,11 @@ from tests.real.servers.controller import (
     check_present,
     created,
     definition,
+    manager_config,
     running,
     webhooks,
     write_certificate,
 )
-from tests.real.servers.kubernetes import KubernetesCluster
 from tests.support.quick_yaml import all_from_yaml, from_yaml
 
 _RUNTIMES = "/apis/trainer.kubeflow.org/v1alpha1/clustertrainingruntimes"
@@ -26,18 +26,13 @@ _CERTIFICATES = Path("k8s-webhook-server", "serving-certs")  # in its folder for
 
 @dataclass(kw_only=True)
 class Trainer(Stoppable):
-    """It runs within a `with` block, and leaves nothing. `definitions` are by the plural of the kind."""
-
-    cluster: KubernetesCluster
-    folder: Path
-    definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """It runs within a `with` block, and leaves nothing."""
 
     def __post_init__(self) -> None:
         files = TRAINER.present()
         check_present(files, "trainer")
         self._program, *defined, self._webhooks, self._runtime = files
-        for file in defined:
-            self.definitions[file.stem] = from_yaml(file.read_text("utf-8"))
+        self._define(defined)
         self._port, self._health = free_port(), free_port()
 
     def __enter__(self) -> Self:
@@ -69,13 +64,9 @@ class Trainer(Stoppable):
         )
 
     def _config(self) -> dict[str, Any]:
-        return {
-            "apiVersion": "config.trainer.kubeflow.org/v1alpha1",
-            "kind": "Configuration",
-            "health": {"healthProbeBindAddress": f"127.0.0.1:{self._health}"},
-            "metrics": {"bindAddress": "0"},
-            "webhook": {"host": "127.0.0.1", "port": self._port},
-            "leaderElection": {"leaderElect": False},
-            "certManagement": {"enable": False},
-            "clientConnection": {"qps": 500, "burst": 1000},
-        }
+        return manager_config(
+            "trainer.kubeflow.org/v1alpha1",
+            port=self._port,
+            health=self._health,
+            certManagement={"enable": False},
+        )

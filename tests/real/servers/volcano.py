@@ -6,15 +6,12 @@ would fill in.
 
 import json
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Self
 
 from demo.parts.processes import free_port
 from tests.real.parts.controllers import VOLCANO
 from tests.real.servers.controller import Stoppable, check_present, definition, running
-from tests.real.servers.kubernetes import KubernetesCluster
-from tests.support.quick_yaml import from_yaml
 
 _QUEUE = "/apis/scheduling.volcano.sh/v1beta1/queues/default"
 _CONTROLLERS = ("gc", "job", "pg", "queue")  # those of flows of jobs need kinds that are not here
@@ -38,18 +35,13 @@ _SCHEDULING = {
 
 @dataclass(kw_only=True)
 class Volcano(Stoppable):
-    """It runs within a `with` block, and leaves nothing. `definitions` are by the plural of the kind."""
-
-    cluster: KubernetesCluster
-    folder: Path
-    definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """It runs within a `with` block, and leaves nothing."""
 
     def __post_init__(self) -> None:
         files = VOLCANO.present()
         check_present(files, "volcano")
         self._manager, self._scheduler, *defined = files
-        for file in defined:
-            self.definitions[file.stem] = from_yaml(file.read_text("utf-8"))
+        self._define(defined)
 
     def __enter__(self) -> Self:
         with ExitStack() as undo:

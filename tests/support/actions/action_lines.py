@@ -4,7 +4,7 @@ import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from commands.core.node_script import NodeJobDefaults
 from commands.core.reboots import RebootDefaults
 from commands.core.request import Actor
 from commands.execution.plan import Plan, PlanState
-from tests.support.actions.action_row import ActionRow, Site, nothing
+from tests.support.actions.action_row import PlayedRow, Site
 from tests.support.actions.action_rows import ROWS
 from tests.support.actions.site_checks import ASKED
 from tests.support.claimed_gpus import RULES
@@ -34,13 +34,10 @@ COMMANDS = by_profile(
 
 
 @dataclass(kw_only=True)
-class ActionLine:
-    """One row on its site, in a yard. `faults` is what is wrong; after the first the rest is left out."""
+class ActionLine(PlayedRow):
+    """One row in a yard."""
 
     yard: Yard
-    row: ActionRow
-    site: Site
-    faults: list[str] = field(default_factory=list)
 
     async def play(self) -> None:
         try:
@@ -64,19 +61,19 @@ class ActionLine:
         if row.answered:
             self._says(site.filled(row.answered), await self.yard.say(site.filled(row.line)))
             return
-        if row.refusing is not nothing and row.refused:
-            await row.refusing(site)
+        if row.refused is not None and row.refused.read:
+            await row.refused.arises(site)
             await asyncio.sleep(SEEN)
-            self._says(row.refused, await self.yard.say(site.filled(row.line)))
-            await row.allowing(site)
+            self._says(row.refused.read, await self.yard.say(site.filled(row.line)))
+            await row.refused.goes(site)
             await asyncio.sleep(SEEN)
-        if row.others is not nothing:
+        if row.surprised is not None:
             plan = await self._proposed(site.filled(row.line))
-            await row.others(site)
+            await row.surprised.arises(site)
             await asyncio.sleep(SEEN)
             said = await self.yard.say(f"plan confirm {plan.id} --hash {plan.hash}", ELI)
-            self._says(row.surprised, said)
-            await row.back(site)
+            self._says(row.surprised.read, said)
+            await row.surprised.goes(site)
             await asyncio.sleep(SEEN)
         over = await self._crashed_and_resumed(await self._confirmed(site.filled(row.line)))
         assert over.state is PlanState.DONE, over.error
@@ -134,9 +131,6 @@ class ActionLine:
         again = asyncio.get_running_loop().create_task(self.yard.executor.execute(confirmed))
         await self.row.release(self.site)
         return await again
-
-    def _says(self, words: str, said: str) -> None:
-        assert words in said.replace("`", ""), f"`{words}` is not said: {said}"
 
 
 async def played_lines(config: Path) -> Mapping[str, Sequence[str]]:

@@ -4,7 +4,7 @@ The stories read these rows twice: from the button in the look-alike of Slack, a
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from tests.support.drained import Kubelets
@@ -51,20 +51,29 @@ async def always(_: Site) -> bool:
     return True
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
+class Obstacle:
+    """What another actor does that makes an action impossible, what a person reads then, and how it is taken back."""
+
+    arises: Step
+    read: str
+    goes: Step = nothing
+
+
+@dataclass(frozen=True)
 class ActionRow:
-    """`{node}` and `{space}` in texts are the site's.
+    """A line and the text of its button; `{node}` and `{space}` in texts are the site's.
 
     `rule` is a shipped rule whose card has the button, with the labels of its alert, while it fires or once it
     `is_over`; or `answer` a line whose answer has it. `before` is a line that is done first. `release` lets a plan end
-    that waits for the cluster. `refusing` makes the action impossible, and `refused` is what a person reads then;
-    `allowing` takes it back. `others` is what another actor does between the preview and its confirmation, and
-    `surprised` what a person reads then. `answered` is what an action without a plan answers.
+    that waits for the cluster. `refused` is in the way before the line is typed; if nothing is read of it, the answer
+    has no button then. `surprised` comes between the preview and its confirmation. `answered` is what an action
+    without a plan answers.
     """
 
-    command: str
     line: str
     button: str
+    _: KW_ONLY
     rule: str = ""
     labels: Mapping[str, str] = field(default_factory=lambda: _ONE_NODE)
     is_over: bool = False
@@ -77,10 +86,22 @@ class ActionRow:
     release: Step = nothing
     undone: str = ""  # why it cannot be undone; empty: an undo takes it back
     leads_to: str = ""  # a button of its card once it is done
-    refusing: Step = nothing
-    refused: str = ""
-    allowing: Step = nothing
-    others: Step = nothing
-    surprised: str = ""
-    back: Step = nothing
+    refused: Obstacle | None = None
+    surprised: Obstacle | None = None
     listed: str = ""  # what `node list` says of the node afterwards
+
+    @property
+    def command(self) -> str:
+        return " ".join(self.line.split()[:2])
+
+
+@dataclass(kw_only=True)
+class PlayedRow:
+    """One row on its site. `faults` is what is wrong; after the first the rest is left out."""
+
+    row: ActionRow
+    site: Site
+    faults: list[str] = field(default_factory=list)
+
+    def _says(self, words: str, said: str) -> None:
+        assert words in said.replace("`", ""), f"`{words}` is not said: {said}"

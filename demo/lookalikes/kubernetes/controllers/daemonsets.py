@@ -1,11 +1,10 @@
 """DaemonSets: one pod on each eligible node."""
 
 from collections.abc import Iterable
-from datetime import datetime
 
-from demo.lookalikes.kubernetes.controllers.indexes import controller_key, own_key
 from demo.lookalikes.kubernetes.controllers.placement import matches_affinity, untolerated
-from demo.lookalikes.kubernetes.controllers.podmaking import Tools, share, template_hash
+from demo.lookalikes.kubernetes.controllers.podmaking import share, template_hash
+from demo.lookalikes.kubernetes.controllers.workloads import WorkloadController
 from demo.lookalikes.kubernetes.eviction import ready
 from demo.lookalikes.kubernetes.objects import Json, deleting, dig, labels_of, metadata, name_of, with_value
 from demo.lookalikes.kubernetes.store import Change, ObjectKey
@@ -24,30 +23,23 @@ _TOLERATIONS = [
 ]
 
 
-class DaemonSets:
+class DaemonSets(WorkloadController):
     """The DaemonSet controller."""
 
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
-        self._kind = tools.cluster.kinds.named("daemonsets")
-        self._nodes = tools.cluster.kinds.named("nodes")
+    plural = "daemonsets"
 
     def concerns(self, change: Change) -> Iterable[ObjectKey]:
-        yield from own_key(change, self._kind.listing)
-        if change.kind.listing == "pods":
-            yield from controller_key(change, "DaemonSet")
-        elif change.kind.listing == "nodes" and _is_relevant(change):
+        yield from super().concerns(change)
+        if change.kind.listing == "nodes" and _is_relevant(change):
             for stored in self._tools.cluster.store.all(self._kind):
                 yield (stored.tree["metadata"]["namespace"], name_of(stored.tree))
 
-    def reconcile(self, key: ObjectKey) -> datetime | None:
-        tree = self._tools.find(self._kind, key)
-        if tree is None:
-            return None
+    def _bring_about(self, tree: Json) -> None:
         template = tree["spec"]["template"]
         revision = template_hash(template)
         probe = {"spec": _with_tolerations(template.get("spec") or {})}
-        nodes = [stored.tree for stored in self._tools.cluster.store.all(self._nodes)]
+        cluster = self._tools.cluster
+        nodes = [stored.tree for stored in cluster.store.all(cluster.kinds.named("nodes"))]
         matching = [name_of(node) for node in nodes if matches_affinity(probe, node)]
         may_start = {
             name_of(n) for n in nodes if not untolerated(probe, n, ("NoSchedule", "NoExecute"))
@@ -68,7 +60,6 @@ class DaemonSets:
             pods_by_node[node] = self._create_pod(tree, node, revision)
         self._update(tree, pods_by_node, revision)
         self._report(tree, pods_by_node, may_start, revision)
-        return None
 
     def _create_pod(self, tree: Json, node: str, revision: str) -> Json:
         spec = _with_tolerations(tree["spec"]["template"].get("spec") or {})

@@ -1,10 +1,8 @@
 """Deployments: one ReplicaSet per template; the newest takes over within the limits of the strategy."""
 
-from collections.abc import Iterable
-from datetime import datetime
-
-from demo.lookalikes.kubernetes.controllers.indexes import controller_key, own_key, reference_to
-from demo.lookalikes.kubernetes.controllers.podmaking import Tools, share, template_hash
+from demo.lookalikes.kubernetes.controllers.indexes import reference_to
+from demo.lookalikes.kubernetes.controllers.podmaking import share, template_hash
+from demo.lookalikes.kubernetes.controllers.workloads import WorkloadController
 from demo.lookalikes.kubernetes.kinds import Kind
 from demo.lookalikes.kubernetes.objects import (
     Json,
@@ -16,7 +14,6 @@ from demo.lookalikes.kubernetes.objects import (
     stamp,
     with_value,
 )
-from demo.lookalikes.kubernetes.store import Change, ObjectKey
 
 _REVISION = "deployment.kubernetes.io/revision"
 _HASH = "pod-template-hash"
@@ -30,24 +27,14 @@ def _available(tree: Json) -> int:
     return int(dig(tree, "status", "availableReplicas") or 0)
 
 
-class Deployments:
+class Deployments(WorkloadController):
     """The Deployment controller."""
 
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
-        self._kind = tools.cluster.kinds.named("deployments")
-        self._sets = tools.cluster.kinds.named("replicasets")
+    plural = "deployments"
+    controls = "replicasets"
 
-    def concerns(self, change: Change) -> Iterable[ObjectKey]:
-        yield from own_key(change, self._kind.listing)
-        if change.kind.listing == self._sets.listing:
-            yield from controller_key(change, "Deployment")
-
-    def reconcile(self, key: ObjectKey) -> datetime | None:
-        tree = self._tools.find(self._kind, key)
-        if tree is None:
-            return None
-        sets = self._tools.indexes.owned(tree, self._sets.listing)
+    def _bring_about(self, tree: Json) -> None:
+        sets = self._tools.indexes.owned(tree, self._controlled.listing)
         hash_ = template_hash(tree["spec"]["template"])
         newest = next((s for s in sets if metadata(s)["labels"].get(_HASH) == hash_), None)
         paused = bool(tree["spec"].get("paused"))
@@ -59,10 +46,9 @@ class Deployments:
             self._roll(tree, newest, old_sets)
         elif newest is not None:
             self._scale(tree, newest, _replicas(tree) - sum(map(_replicas, old_sets)))
-        sets = self._tools.indexes.owned(tree, self._sets.listing)
+        sets = self._tools.indexes.owned(tree, self._controlled.listing)
         self._report(tree, sets, hash_)
         self._delete_old_sets(tree, sets, hash_)
-        return None
 
     def _new_set(self, tree: Json, sets: list[Json], hash_: str) -> Json:
         template = tree["spec"]["template"]
@@ -81,7 +67,7 @@ class Deployments:
                 "template": with_value(template, ("metadata", "labels"), labels),
             },
         }
-        return self._tools.cluster.create(self._sets, namespace_of(tree), body).tree
+        return self._tools.cluster.create(self._controlled, namespace_of(tree), body).tree
 
     @staticmethod
     def _revision(sets: list[Json]) -> int:
@@ -92,7 +78,7 @@ class Deployments:
         revision = (metadata(newest).get("annotations") or {}).get(_REVISION, "0")
         if int(revision) <= self._revision(old_sets):
             revision = str(self._revision(old_sets) + 1)
-            self._annotate(self._sets, newest, revision)
+            self._annotate(self._controlled, newest, revision)
         return self._annotate(self._kind, tree, revision)
 
     def _annotate(self, kind: Kind, tree: Json, revision: str) -> Json:
@@ -141,7 +127,7 @@ class Deployments:
         text = f"Scaled {direction} replica set {name_of(part)} from {_replicas(part)} to {replicas}"
         path = ("spec", "replicas")
         self._tools.cluster.patch(
-            self._sets, namespace_of(part), name_of(part), lambda old: with_value(old, path, replicas)
+            self._controlled, namespace_of(part), name_of(part), lambda old: with_value(old, path, replicas)
         )
         self._tools.events.record(tree, "Deployment", "ScalingReplicaSet", text, "deployment-controller")
 
@@ -203,4 +189,4 @@ class Deployments:
         ]
         idle.sort(key=lambda s: int((metadata(s).get("annotations") or {}).get(_REVISION, 0)))
         for old in idle[: max(len(idle) - tree["spec"].get("revisionHistoryLimit", 10), 0)]:
-            self._tools.cluster.delete(self._sets, namespace_of(old), name_of(old))
+            self._tools.cluster.delete(self._controlled, namespace_of(old), name_of(old))

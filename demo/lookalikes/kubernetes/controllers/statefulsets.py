@@ -1,37 +1,22 @@
 """StatefulSets: numbered pods, created in order, updated and deleted from the highest ordinal."""
 
-from collections.abc import Iterable
-from datetime import datetime
-
-from demo.lookalikes.kubernetes.controllers.indexes import controller_key, own_key
-from demo.lookalikes.kubernetes.controllers.podmaking import Tools, template_hash
+from demo.lookalikes.kubernetes.controllers.podmaking import template_hash
+from demo.lookalikes.kubernetes.controllers.workloads import WorkloadController
 from demo.lookalikes.kubernetes.eviction import ready
 from demo.lookalikes.kubernetes.objects import Json, deleting, dig, labels_of, metadata, name_of, namespace_of
-from demo.lookalikes.kubernetes.store import Change, ObjectKey
 
 _REVISION = "controller-revision-hash"
 
 
-class StatefulSets:
+class StatefulSets(WorkloadController):
     """The StatefulSet controller."""
 
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
-        self._kind = tools.cluster.kinds.named("statefulsets")
+    plural = "statefulsets"
 
-    def concerns(self, change: Change) -> Iterable[ObjectKey]:
-        yield from own_key(change, self._kind.listing)
-        if change.kind.listing == "pods":
-            yield from controller_key(change, "StatefulSet")
-
-    def reconcile(self, key: ObjectKey) -> datetime | None:
-        tree = self._tools.find(self._kind, key)
-        if tree is None:
-            return None
+    def _bring_about(self, tree: Json) -> None:
         revision = f"{name_of(tree)}-{template_hash(tree['spec']['template'])}"
         self._sync_pods(tree, revision)
         self._report(tree, revision)
-        return None
 
     def _pods(self, tree: Json) -> dict[int, Json]:
         pods = self._tools.indexes.owned(tree, "pods")

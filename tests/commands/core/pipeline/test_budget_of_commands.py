@@ -1,21 +1,17 @@
 """Budgets of a kind of action: counted by the plans that took the nodes, and by the cordons of others."""
 
-from collections.abc import AsyncIterator
-from dataclasses import replace
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from commands.core.budget_pictures import Pool
-from commands.core.budgets import Budgets
-from commands.execution.executor import PlanExecutor
 from commands.execution.plan import PlanState
-from commands.execution.plan_gate import Gates
 from commands.gates.budget import Budget, BudgetScope
 from commands.node.own_leases import plans_of_leases
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import CLUSTER, Yard, lookalike_with, yard_before
+from tests.support.budgets import keep_budgets
+from tests.support.yard import Yard, yard_before
 
 NODES = ("gpu-a01", "gpu-a02", "gpu-a03")
 ONE_DRAIN = Budget(scope=BudgetScope.POOL, of="a", nodes=1, commands=("node drain",))
@@ -23,23 +19,14 @@ TWO_CORDONS = Budget(scope=BudgetScope.CLUSTER, nodes=2, commands=("node cordon"
 
 
 @pytest.fixture
-async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with lookalike_with(*NODES) as kube:
-        yield kube
+def nodes() -> Sequence[str]:
+    return NODES
 
 
 @pytest.fixture
 async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]:
     async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
-        budgets = Budgets(
-            clusters={CLUSTER: yard.cluster},
-            clock=yard.clock,
-            budgets=(ONE_DRAIN, TWO_CORDONS),
-            pools={"a": Pool(names=("gpu-a*",))},
-            cordons=plans_of_leases,
-        )
-        yard.pipeline = replace(yard.pipeline, budgets=budgets)
-        yard.executor = PlanExecutor(yard.store, {CLUSTER: yard.writer}, yard.clock, gate=Gates((budgets,)))
+        keep_budgets(yard, ONE_DRAIN, TWO_CORDONS, cordons=plans_of_leases)
         yield yard
 
 

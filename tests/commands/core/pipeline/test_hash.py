@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.execution.plan import Plan, PlanState
+from commands.execution.plan import PlanState
 from tests.support.yard import Yard, yard_on
 
 
@@ -16,9 +16,7 @@ async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
 
 
 async def state(yard: Yard, id: str) -> PlanState:
-    async with yard.store.unit() as unit:
-        plan = await unit.rows(Plan).get(id)
-    assert plan is not None
+    plan = await yard.stored(id)
     return plan.state
 
 

@@ -96,13 +96,6 @@ async def proposed(yard: Yard, actor: Actor = DANA, line: str = "node wreck") ->
     return plan
 
 
-async def stored(yard: Yard, plan: Plan) -> Plan:
-    async with yard.store.unit() as unit:
-        found = await unit.rows(Plan).get(plan.id)
-    assert found is not None
-    return found
-
-
 async def confirm(yard: Yard, plan: Plan, actor: Actor, hash: str | None = None) -> str:
     return await yard.say(f"plan confirm {plan.id} --hash {plan.hash if hash is None else hash}", actor)
 
@@ -135,14 +128,14 @@ async def test_the_asker_cannot_and_another_who_may_run_it_can(yard: Yard) -> No
         yard, plan, replace(ANA, id="U_MEI", name="mei", person="U_MEI")
     )
     await confirm(yard, plan, ELI)
-    assert (await stored(yard, plan)).state is PlanState.CONFIRMED
+    assert (await yard.stored(plan.id)).state is PlanState.CONFIRMED
     assert await grounds(yard, plan) == "as the second person"
 
 
 async def test_the_owner_of_all_that_ends_may_agree_without_a_grant(yard: Yard) -> None:
     plan = await proposed(yard)
     await confirm(yard, plan, ANA)
-    done = await stored(yard, plan)
+    done = await yard.stored(plan.id)
     assert (done.state, done.actor_name, done.confirmed_by_name) == (PlanState.CONFIRMED, "dana", "ana")
     assert await grounds(yard, plan) == "as the owner of what it ends"
 
@@ -152,14 +145,14 @@ async def test_an_owner_agrees_to_nothing_that_somebody_without_a_right_asks(yar
     async with yard.store.unit() as unit:  # as `ask` stores it, who may ask a team for what they may not run
         await unit.rows(Plan).put(plan)
     assert "may run node wreck" in await confirm(yard, plan, ANA)
-    assert (await stored(yard, plan)).state is PlanState.PROPOSED
+    assert (await yard.stored(plan.id)).state is PlanState.PROPOSED
 
 
 async def test_the_owner_of_a_part_may_not(yard: Yard, wreck: Wreck) -> None:
     wreck.ends = (DETR, replace(DETR, name="speech/asr", owner="bo", team="speech"))
     plan = await proposed(yard)
     assert "may run `node wreck`".replace("`", "") in await confirm(yard, plan, ANA)
-    assert (await stored(yard, plan)).state is PlanState.PROPOSED
+    assert (await yard.stored(plan.id)).state is PlanState.PROPOSED
 
 
 async def test_work_of_the_askers_own_team_needs_no_second_person(yard: Yard, wreck: Wreck) -> None:
@@ -167,7 +160,7 @@ async def test_work_of_the_askers_own_team_needs_no_second_person(yard: Yard, wr
     plan = await proposed(yard)
     assert plan.risk is Risk.TOUCH
     await confirm(yard, plan, DANA)
-    assert (await stored(yard, plan)).state is PlanState.CONFIRMED
+    assert (await yard.stored(plan.id)).state is PlanState.CONFIRMED
     assert await grounds(yard, plan) == ""
 
 
@@ -177,7 +170,7 @@ async def test_a_team_of_the_settings_confirms_alone_and_the_audit_says_so(yard:
     assert "kim may confirm it alone: the settings of team oncall allow that." in shown
     plan = await proposed(yard, ALONE)
     await confirm(yard, plan, ALONE)
-    assert (await stored(yard, plan)).state is PlanState.CONFIRMED
+    assert (await yard.stored(plan.id)).state is PlanState.CONFIRMED
     assert "alone, as `teams.oncall.may_confirm_alone` allows" in await grounds(yard, plan)
 
 
@@ -202,9 +195,9 @@ async def test_work_that_began_meanwhile_is_shown_again_and_needs_one_then(yard:
     fresh = await yard.newest()
     assert fresh is not None
     assert (fresh.risk, fresh.state, fresh.actor) == (Risk.BREAK, PlanState.PROPOSED, DANA.person)
-    assert (await stored(yard, plan)).state is PlanState.CANCELLED
+    assert (await yard.stored(plan.id)).state is PlanState.CANCELLED
     await confirm(yard, fresh, DANA)
-    assert (await stored(yard, fresh)).state is PlanState.PROPOSED
+    assert (await yard.stored(fresh.id)).state is PlanState.PROPOSED
 
 
 SLACK_AND_TOKEN = replace(DANA, id="token:dana", person=DANA.id, ids=frozenset({DANA.id, "token:dana"}))
@@ -302,7 +295,7 @@ async def test_no_confirmation_that_is_forged_altered_late_replayed_or_self_made
 
     forged.plan = await proposed(yard)
     await confirm(yard, forged.plan, ELI)
-    done = await yard.executor.execute(await stored(yard, forged.plan))
+    done = await yard.executor.execute(await yard.stored(forged.plan.id))
     assert (done.state, done.confirmed_by_name) == (PlanState.DONE, "eli")
     count += await forged.tries("done", is_open=False)
     assert count >= 200
@@ -318,7 +311,7 @@ async def test_a_click_that_is_delivered_again_confirms_nothing_more(yard: Yard)
         origin=Origin(via="slack"),
     )
     assert await yard.pipeline.handle(click) is not None
-    confirmed = await stored(yard, plan)
+    confirmed = await yard.stored(plan.id)
     assert confirmed.state is PlanState.CONFIRMED
     fresh = await proposed(yard)
     forged = Forged(yard, plan, fresh, fresh)
@@ -338,11 +331,11 @@ async def test_a_preview_that_is_late_replaced_or_cancelled_cannot_be_confirmed(
     assert "can no longer be confirmed: replaced by" in await confirm(yard, old, ELI)
     wreck.decided = ("something else",)
     assert "this is the new plan" in await confirm(yard, new, ELI), "what was decided has changed"
-    assert (await stored(yard, new)).state is PlanState.CANCELLED
+    assert (await yard.stored(new.id)).state is PlanState.CANCELLED
     fresh = await yard.newest()
     assert fresh is not None
     assert "is not the plan you were shown" in await confirm(yard, fresh, ELI, new.hash)
     yard.clock.move(yard.pipeline.defaults.plan_expires + timedelta(seconds=1))
     assert "has expired" in await confirm(yard, fresh, ELI)
-    assert (await stored(yard, fresh)).state is PlanState.PROPOSED
+    assert (await yard.stored(fresh.id)).state is PlanState.PROPOSED
     assert yard.clock.now() > NOON

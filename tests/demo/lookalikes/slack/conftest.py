@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Page
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
@@ -13,7 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from demo.lookalikes.slack import Options, Person, SlackLookalike
 from demo.lookalikes.slack.lookalike import Members
-from tests.real.servers.chromium import CHROMIUM_FLAGS
+from tests.real.servers.browser import chromium
 
 PEOPLE = (
     "ana",
@@ -24,6 +24,7 @@ PEOPLE = (
 CHANNELS = ("#gpu-alerts", "#random", "#quiet")
 Open = Callable[..., Awaitable[Page]]
 Listening = Callable[[AsyncApp], Awaitable[None]]
+Refused = Callable[[Awaitable[Any]], Awaitable[SlackApiError]]
 
 
 @pytest.fixture
@@ -45,6 +46,11 @@ async def slack(options: Options) -> AsyncIterator[SlackLookalike]:
         options=options,
     ) as running:
         yield running
+
+
+@pytest.fixture
+def channel(slack: SlackLookalike) -> str:
+    return slack.id("#gpu-alerts")
 
 
 @pytest.fixture
@@ -75,7 +81,7 @@ def app(slack: SlackLookalike, client: AsyncWebClient) -> AsyncApp:
 
 
 @pytest.fixture
-def refused() -> Callable[[Awaitable[Any]], Awaitable[SlackApiError]]:
+def refused() -> Refused:
     """Return a function that awaits a call that Slack must refuse, and returns the error."""
 
     async def expect(call: Awaitable[Any]) -> SlackApiError:
@@ -90,10 +96,7 @@ def refused() -> Callable[[Awaitable[Any]], Awaitable[SlackApiError]]:
 async def opened(slack: SlackLookalike, chromium_path: Path) -> AsyncIterator[Open]:
     """Return a function that opens the page as a person; an error on the page fails the test."""
     errors: list[str] = []
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=str(chromium_path), args=list(CHROMIUM_FLAGS)
-        )
+    async with chromium(chromium_path) as browser:
 
         async def open_as(who: str, *, width: int = 1400, address: str | None = None) -> Page:
             page = await browser.new_page(viewport={"width": width, "height": 900})
@@ -104,5 +107,11 @@ async def opened(slack: SlackLookalike, chromium_path: Path) -> AsyncIterator[Op
             return page
 
         yield open_as
-        await browser.close()
     assert errors == []
+
+
+async def send(page: Page, text: str) -> None:
+    """Write into the box of the channel."""
+    box = page.get_by_role("textbox", name="Message").first
+    await box.fill(text)
+    await box.press("Enter")

@@ -1,6 +1,5 @@
 """A Bolt app against the look-alike: commands, buttons, menus, events, shortcuts, home tabs."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -8,9 +7,9 @@ from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond, AsyncSay
 from slack_sdk.web.async_client import AsyncWebClient
 
 from demo.lookalikes.slack import DEFAULT_SUBSCRIPTIONS, NotPossibleError, Options, SlackLookalike
+from tests.demo.lookalikes.slack.conftest import Listening
 
 Json = dict[str, Any]
-Listening = Callable[[AsyncApp], Awaitable[None]]
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Modals of a Bolt app: filled in, refused, corrected, replaced, dismissed."""
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,9 +10,9 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from demo.lookalikes.slack import Options, SlackLookalike
+from tests.demo.lookalikes.slack.conftest import Listening
 
 Json = dict[str, Any]
-Listening = Callable[[AsyncApp], Awaitable[None]]
 
 
 @pytest.fixture
@@ -55,15 +55,26 @@ VIEW = {
 }
 
 
-async def test_a_modal_is_filled_in_refused_corrected_and_accepted(
-    slack: SlackLookalike, app: AsyncApp, listening: Listening
-) -> None:
-    accepted: list[Json] = []
+async def opened_view(
+    slack: SlackLookalike, app: AsyncApp, listening: Listening, shortcut: str = "launch"
+) -> Json:
+    """Connect the app, whose shortcut opens VIEW, let ana use it, and return what she sees."""
 
     @app.shortcut("launch")
     async def launch(ack: AsyncAck, shortcut: Json, client: AsyncWebClient) -> None:
         await ack()
         await client.views_open(trigger_id=shortcut["trigger_id"], view=VIEW)
+
+    await listening(app)
+    await slack.uses_shortcut("ana", shortcut)
+    (view,) = await slack.until(lambda: slack.views("ana"))
+    return view
+
+
+async def test_a_modal_is_filled_in_refused_corrected_and_accepted(
+    slack: SlackLookalike, app: AsyncApp, listening: Listening
+) -> None:
+    accepted: list[Json] = []
 
     @app.options("queue")
     async def queues(ack: AsyncAck, payload: Json) -> None:
@@ -79,9 +90,7 @@ async def test_a_modal_is_filled_in_refused_corrected_and_accepted(
         await ack()
         accepted.append(values)
 
-    await listening(app)
-    await slack.uses_shortcut("ana", "Launch a training")
-    (view,) = await slack.until(lambda: slack.views("ana"))
+    view = await opened_view(slack, app, listening, "Launch a training")
     assert (await slack.submits("ana", view)).errors == {"name": "Please complete this required field."}
     assert (
         (await slack.submits("ana", view, {"Name": "x"})).errors["name"].startswith("Please enter at least 2")
@@ -101,11 +110,6 @@ async def test_a_submission_updates_pushes_or_clears_views(
 ) -> None:
     following = {**VIEW, "title": plain("Sure?"), "callback_id": "sure"}
 
-    @app.shortcut("launch")
-    async def launch(ack: AsyncAck, shortcut: Json, client: AsyncWebClient) -> None:
-        await ack()
-        await client.views_open(trigger_id=shortcut["trigger_id"], view=VIEW)
-
     @app.view("launch")
     async def check(ack: AsyncAck) -> None:
         if action == "clear":
@@ -113,9 +117,7 @@ async def test_a_submission_updates_pushes_or_clears_views(
         else:
             await ack(response_action=action, view=following)
 
-    await listening(app)
-    await slack.uses_shortcut("ana", "launch")
-    (view,) = await slack.until(lambda: slack.views("ana"))
+    view = await opened_view(slack, app, listening)
     await slack.submits("ana", view, {"Name": "llama"})
     titles = [shown["title"]["text"] for shown in slack.views("ana")]
     assert titles == {"update": ["Sure?"], "push": ["Launch", "Sure?"], "clear": []}[action]
@@ -124,19 +126,12 @@ async def test_a_submission_updates_pushes_or_clears_views(
 async def test_dismissal_is_reported(slack: SlackLookalike, app: AsyncApp, listening: Listening) -> None:
     closed: list[bool] = []
 
-    @app.shortcut("launch")
-    async def launch(ack: AsyncAck, shortcut: Json, client: AsyncWebClient) -> None:
-        await ack()
-        await client.views_open(trigger_id=shortcut["trigger_id"], view=VIEW)
-
     @app.view_closed("launch")
     async def gone(ack: AsyncAck, body: Json) -> None:
         await ack()
         closed.append(body["is_cleared"])
 
-    await listening(app)
-    await slack.uses_shortcut("ana", "launch")
-    (view,) = await slack.until(lambda: slack.views("ana"))
+    view = await opened_view(slack, app, listening)
     await slack.closes("ana", view)
     assert closed == [False]
     assert slack.views("ana") == []
@@ -160,19 +155,12 @@ def an_option(name: str) -> Json:
 async def test_suggestions_beyond_the_limits_of_a_menu_are_not_shown(
     slack: SlackLookalike, app: AsyncApp, listening: Listening, answer: Json, offered: int
 ) -> None:
-    @app.shortcut("launch")
-    async def launch(ack: AsyncAck, shortcut: Json, client: AsyncWebClient) -> None:
-        await ack()
-        await client.views_open(trigger_id=shortcut["trigger_id"], view=VIEW)
-
     @app.options("queue")
     async def queues(ack: AsyncAck) -> None:
         headers: dict[str, str | Sequence[str]] = {"content-type": "application/json"}
         ack.response = BoltResponse(status=200, body=json.dumps(answer), headers=headers)
 
-    await listening(app)
-    await slack.uses_shortcut("ana", "launch")
-    (view,) = await slack.until(lambda: slack.views("ana"))
+    view = await opened_view(slack, app, listening)
     assert len(await slack.searches("ana", view, "queue", "")) == offered
 
 
@@ -197,9 +185,7 @@ async def test_several_suggestions_can_be_chosen(
         await ack()
         accepted.append(view["state"]["values"])
 
-    await listening(app)
-    await slack.uses_shortcut("ana", "launch")
-    (view,) = await slack.until(lambda: slack.views("ana"))
+    view = await opened_view(slack, app, listening)
     assert (await slack.submits("ana", view)).errors == {"queues": "Please complete this required field."}
     await slack.chooses("ana", view, "Queues", ["red", "gold"])
     assert not (await slack.submits("ana", view)).errors

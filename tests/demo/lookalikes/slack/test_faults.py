@@ -1,23 +1,14 @@
 """Injected faults: lost and late replies, errors, outages, revoked tokens."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any
 
 import aiohttp
 import pytest
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from demo.lookalikes.slack import SlackLookalike
-
-Refused = Callable[[Awaitable[Any]], Awaitable[SlackApiError]]
-
-
-@pytest.fixture
-def channel(slack: SlackLookalike) -> str:
-    return slack.id("#gpu-alerts")
+from tests.demo.lookalikes.slack.conftest import Refused
 
 
 async def test_a_call_with_a_lost_reply_is_run(

@@ -1,18 +1,15 @@
 """Files: three-step uploads, downloads with the token, and events when people share them."""
 
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
 import aiohttp
 import pytest
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from demo.lookalikes.slack import NotPossibleError, SlackLookalike
 from demo.lookalikes.slack.limits import documented
-
-Refused = Callable[[Awaitable[Any]], Awaitable[SlackApiError]]
+from tests.demo.lookalikes.slack.conftest import Refused
 
 
 async def test_the_app_shares_a_file(slack: SlackLookalike, client: AsyncWebClient) -> None:

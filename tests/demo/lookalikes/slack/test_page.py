@@ -10,7 +10,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
 from demo.lookalikes.slack import SlackLookalike
-from tests.demo.lookalikes.slack.conftest import Listening, Open
+from tests.demo.lookalikes.slack.conftest import Listening, Open, send
 
 pytestmark = pytest.mark.real
 Json = dict[str, Any]
@@ -119,9 +119,7 @@ async def test_a_command_is_answered_only_for_the_person_who_typed_it(
 
 async def test_a_failed_command_shows_its_error(opened: Open) -> None:
     page = await opened("ana")
-    box = page.get_by_role("textbox", name="Message")
-    await box.fill("/yard node list")
-    await box.press("Enter")
+    await send(page, "/yard node list")
     await expect(page.get_by_text("/yard failed with the error “dispatch_failed”")).to_be_visible()
 
 

@@ -1,14 +1,9 @@
 """People, guests, strangers, groups, members, joining, reactions and pins."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any
-
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from demo.lookalikes.slack import SlackLookalike
-
-Refused = Callable[[Awaitable[Any]], Awaitable[SlackApiError]]
+from tests.demo.lookalikes.slack.conftest import Refused
 
 
 async def test_guests_and_strangers_are_marked(slack: SlackLookalike, client: AsyncWebClient) -> None:

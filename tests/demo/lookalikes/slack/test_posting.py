@@ -1,22 +1,19 @@
 """Messages posted, edited, threaded, read and deleted through the real SDK."""
 
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from demo.lookalikes.slack import Options, SlackLookalike
+from tests.demo.lookalikes.slack.conftest import Refused
 
-Refused = Callable[[Awaitable[Any]], Awaitable[SlackApiError]]
 SECTION = [{"type": "section", "text": {"type": "mrkdwn", "text": "*hot*"}}]
 
 
-@pytest.fixture
-def channel(slack: SlackLookalike) -> str:
-    return slack.id("#gpu-alerts")
+def five_sections(length: int) -> list[dict[str, Any]]:
+    return [{"type": "section", "text": {"type": "plain_text", "text": "y" * length}}] * 5
 
 
 async def test_a_posted_message_has_its_blocks_completed(
@@ -203,19 +200,13 @@ async def test_the_edit_window_closes(
         ),
         pytest.param(
             "C0GPUALERTS",
-            {
-                "text": "x",
-                "blocks": [{"type": "section", "text": {"type": "plain_text", "text": "y" * 2700}}] * 5,
-            },
+            {"text": "x", "blocks": five_sections(2700)},
             "msg_blocks_too_long",
             id="too much text in the blocks",
         ),
         pytest.param(
             "C0GPUALERTS",
-            {
-                "text": "x",
-                "blocks": [{"type": "section", "text": {"type": "plain_text", "text": "y" * 2630}}] * 5,
-            },
+            {"text": "x", "blocks": five_sections(2630)},
             "msg_blocks_too_long",
             id="text that fits only without block containers",
         ),

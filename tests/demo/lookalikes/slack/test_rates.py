@@ -1,16 +1,12 @@
 """Rate limits as documented: 1 message per second and channel, tiers per method, Retry-After."""
 
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from demo.lookalikes.slack import Options, SlackLookalike
-
-Refused = Callable[[Awaitable[Any]], Awaitable[SlackApiError]]
+from tests.demo.lookalikes.slack.conftest import Refused
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from demo.lookalikes.slack import SlackLookalike
-from tests.demo.lookalikes.slack.conftest import Listening, Open
+from tests.demo.lookalikes.slack.conftest import Listening, Open, send
 
 pytestmark = pytest.mark.real
 
@@ -95,9 +95,7 @@ async def test_an_answer_is_in_view_at_a_phone_though_the_reader_had_scrolled_up
     await client.chat_postMessage(channel="#gpu-alerts", text="unread below")
     await expect(page.get_by_text("unread below")).not_to_be_in_viewport()  # who reads on is left alone
 
-    box = page.get_by_role("textbox", name="Message").first
-    await box.fill("/yard help")
-    await box.press("Enter")
+    await send(page, "/yard help")
 
     await expect(page.get_by_text("line 9")).to_be_in_viewport()
 

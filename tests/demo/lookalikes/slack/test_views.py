@@ -1,17 +1,15 @@
 """Modals: opened with short-lived triggers, stacked up to three, and updated by hash."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from demo.lookalikes.slack import SlackLookalike
 from demo.lookalikes.slack.limits import documented
-
-Refused = Callable[[Awaitable[Any]], Awaitable[SlackApiError]]
+from tests.demo.lookalikes.slack.conftest import Refused
 
 
 def modal(title: str = "One", **more: Any) -> dict[str, Any]:

@@ -1,62 +1,40 @@
 """Fifty nodes of a pool of which five may be out of service, and a command pipeline for them."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from commands.core.budget_pictures import Pool
-from commands.core.budgets import Budgets
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
 from commands.core.request import Actor
-from commands.execution.executor import PlanExecutor
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Plan, PlanState
-from commands.execution.plan_gate import Gates
 from commands.execution.steps import NodeJob
-from commands.gates.budget import Budget, BudgetScope
+from commands.gates.budget import Budget
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.support.budgets import keep_budgets, of_pool
 from tests.support.execution import a_job
-from tests.support.yard import CLUSTER, Yard, lookalike_with, yard_before
+from tests.support.yard import Yard, yard_before
 
 ELI = Actor(id="U_ELI", name="eli", teams=frozenset({"sre"}))
 NODES = tuple(f"gpu-a{number:02}" for number in range(1, 51))
-FIVE = (Budget(scope=BudgetScope.POOL, of="a", nodes=5),)
+FIVE = (of_pool(5),)
 
 
 @pytest.fixture
-async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with lookalike_with(*NODES, "gpu-b01") as kube:
-        yield kube
+def nodes() -> Sequence[str]:
+    return (*NODES, "gpu-b01")
 
 
 @pytest.fixture
 async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]:
     permissions = Permissions(teams={"sre": Grant(commands=("*",))}, automation={})
     async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig"), permissions=permissions) as yard:
-        budgets = Budgets(
-            clusters={CLUSTER: yard.cluster},
-            clock=yard.clock,
-            budgets=FIVE,
-            pools={"a": Pool(names=("gpu-a*",))},
-        )
-        yard.pipeline = replace(yard.pipeline, budgets=budgets)
-        yard.executor = executor_of(yard, budgets)
+        keep_budgets(yard, *FIVE)
         yield yard
-
-
-def executor_of(yard: Yard, budgets: Budgets) -> PlanExecutor:
-    return PlanExecutor(yard.store, {CLUSTER: yard.writer}, yard.clock, gate=Gates((budgets,)))
-
-
-async def stored(yard: Yard, id: str) -> Plan:
-    async with yard.store.unit() as unit:
-        found = await unit.rows(Plan).get(id)
-    assert found is not None
-    return found
 
 
 async def cordon(yard: Yard, *nodes: str) -> None:

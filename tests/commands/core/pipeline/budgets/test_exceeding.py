@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from commands.execution.plan import PlanState, Risk
 from commands.models import AuditEntry
-from tests.commands.core.pipeline.budgets.conftest import ELI, NODES, cordon, held_back, stored
+from tests.commands.core.pipeline.budgets.conftest import ELI, NODES, cordon, held_back
 from tests.support.yard import Yard
 
 
@@ -24,10 +24,10 @@ async def test_going_over_takes_a_reason_and_a_second_person_and_ends_the_waitin
     assert "is not the plan you were shown" in await yard.say(
         f"plan confirm {over.id} --hash {waiting.hash}", ELI
     )
-    assert (await stored(yard, waiting.id)).state is PlanState.WAITING
+    assert (await yard.stored(waiting.id)).state is PlanState.WAITING
     done = await yard.executor.execute(await yard.confirmed(over, ELI))
     assert done.state is PlanState.DONE
-    replaced = await stored(yard, waiting.id)
+    replaced = await yard.stored(waiting.id)
     assert (replaced.state, str(replaced.error)) == (PlanState.CANCELLED, f"replaced by {over.id}")
     assert (await yard.executor.execute(replaced)).state is PlanState.CANCELLED
     async with yard.store.unit() as unit:

@@ -18,13 +18,12 @@ from tests.commands.core.pipeline.budgets.conftest import (
     NODES,
     cordon,
     cordoned,
-    executor_of,
     held_back,
     is_out,
-    stored,
 )
+from tests.support.budgets import executor_of
 from tests.support.counting_store import CountingStore
-from tests.support.execution import Crash
+from tests.support.execution import Crash, DyingStore
 from tests.support.yard import CLUSTER, Yard, text_of
 
 
@@ -62,28 +61,15 @@ async def test_plans_that_begin_together_take_no_more_transactions_than_each_alo
     assert alone == 2
 
 
-class Killed:
-    """The store as one process sees it, which is killed at its n-th transaction, just before or after the commit."""
-
-    def __init__(self, store: Any, at: int, *, lands: bool) -> None:
-        self._store = store
-        self._left = at
-        self._lands = lands
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
+class Killed(DyingStore):
+    """The store as one process sees it, which is killed there: no later transaction begins either."""
 
     @asynccontextmanager
     async def unit(self) -> AsyncGenerator[Any]:
-        self._left -= 1
-        if self._left < 0:
+        if self._left <= 0:
             raise Crash
-        async with self._store.unit() as unit:
+        async with super().unit() as unit:
             yield unit
-            if self._left == 0 and not self._lands:
-                raise Crash
-        if self._left == 0:
-            raise Crash
 
 
 @pytest.mark.parametrize("lands", [False, True], ids=["before the commit", "after the commit"])
@@ -103,7 +89,7 @@ async def test_when_one_of_two_executors_is_killed_the_budget_holds_and_is_right
     assert any(isinstance(one, Crash) for one in found)
     assert cordoned(kube) <= 5
     after = executor_of(yard, yard.pipeline.budgets or pytest.fail("no budgets"))
-    left = [await stored(yard, plan.id) for plan in plans]
+    left = [await yard.stored(plan.id) for plan in plans]
     ended = await asyncio.gather(*map(after.execute, left))
     states = [plan.state for plan in ended]
     assert (states.count(PlanState.DONE), states.count(PlanState.WAITING)) == (5, 11)
@@ -127,7 +113,7 @@ async def test_small_plans_do_not_starve_a_large_one_that_waits_longer(yard: Yar
     await is_out(yard, NODES[0], out=False)
     free = await yard.executor.let_go([small, large])
     assert [plan.id for plan in free] == [large.id], "there is room for two, and the small one waits on"
-    now_waits = await stored(yard, small.id)
+    now_waits = await yard.stored(small.id)
     assert f"plan {large.id} of dana has it" in now_waits.held
 
 
@@ -146,7 +132,7 @@ async def waits_for(yard: Yard, *nodes: str) -> Plan:
     async with yard.store.unit() as unit:
         await unit.rows(Plan).put(replace(plan, stages=(Stage(steps=steps),)))
     yard.clock.move(timedelta(seconds=1))
-    held = await yard.executor.execute(await stored(yard, plan.id))
+    held = await yard.executor.execute(await yard.stored(plan.id))
     assert held.state is PlanState.WAITING, held.error
     return held
 

@@ -1,6 +1,5 @@
 """A plan that waits for its budget: what lets it go on, and what ends it."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,6 +12,7 @@ from commands.execution.plan import GateName, Plan, PlanState, Stage
 from commands.execution.plan_card import card_of
 from commands.execution.plan_gate import HELD_AT_MOST
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from demo.side_tasks import beside
 from tests.commands.core.pipeline.budgets.conftest import (
     NODES,
     cordon,
@@ -20,7 +20,6 @@ from tests.commands.core.pipeline.budgets.conftest import (
     is_out,
     make_room,
     repair_steps,
-    stored,
 )
 from tests.support.drained import until
 from tests.support.yard import Yard, a_node_tree, text_of
@@ -57,15 +56,13 @@ async def runs_plans(yard: Yard) -> AsyncGenerator[None]:
         yard.store, yard.executor, channel="", renew=yard.pipeline.decisions.renew, gate_again=0.05
     )
     yard.store.listen(runner.wake)
-    async with asyncio.TaskGroup() as group:
-        running = group.create_task(runner.run())
+    async with beside(runner.run()):
         yield
-        running.cancel()
 
 
 def has_state(yard: Yard, plan: Plan, state: PlanState) -> Callable[[], Awaitable[bool]]:
     async def holds() -> bool:
-        return (await stored(yard, plan.id)).state is state
+        return (await yard.stored(plan.id)).state is state
 
     return holds
 
@@ -95,7 +92,7 @@ async def test_what_waited_and_is_another_plan_by_then_is_not_done(
     async with runs_plans(yard):
         await make_room(yard)
         await until(has_state(yard, plan, PlanState.CANCELLED))
-    ended = await stored(yard, plan.id)
+    ended = await yard.stored(plan.id)
     assert "it was held back, and nothing was done: The cluster changed" in ended.error
     assert f"Run `{plan.line}` again." in ended.error
     assert not (kube.get("Node", "", NODES[5]) or {})["spec"].get("unschedulable")
@@ -130,7 +127,7 @@ async def test_a_repair_waits_for_its_budget_as_a_cordon_does(yard: Yard) -> Non
     (step,) = repair_steps(NODES[5])
     async with yard.store.unit() as unit:
         await unit.rows(Plan).put(replace(waiting, stages=(Stage(steps=(step,)),)))
-    held = await yard.executor.execute(await stored(yard, waiting.id))
+    held = await yard.executor.execute(await yard.stored(waiting.id))
     assert held.state is PlanState.WAITING
     assert held.gates == (GateName.BUDGET,)
     assert "Budget of pool a: 5 of 5" in held.held
