@@ -6,7 +6,7 @@ from alerts.cards.message import Block, Button, Buttons, Color, Context, Message
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.cards.text import bold, person, text
 from alerts.store import StoreSnapshot
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, composer_of, own
 from collectors.facts.sentences import counted, sentence
 from commands.models import DailyReminder, LeasedNode
 
@@ -66,12 +66,11 @@ def _buttons(one: LeasedNode) -> tuple[Button, ...]:
 
 
 async def _compose(
-    card: PostedCard, snapshot: StoreSnapshot, _shared: CardContext, _now: datetime
+    found: DailyReminder, _card: PostedCard, _snapshot: StoreSnapshot, _shared: CardContext, _now: datetime
 ) -> Composed:
-    found = await snapshot.rows(DailyReminder).get(card.row_id)
-    return Composed(message=daily_message(found) if found is not None else None, is_final=True)
+    return Composed(message=daily_message(found), is_final=True)
 
 
 DAILY_LEASES_CARD = CardDefinition(
-    kind=CardKind.DAILY_LEASES, compose=_compose, depends_on={DailyReminder: own}
+    kind=CardKind.DAILY_LEASES, compose=composer_of(DailyReminder, _compose), depends_on={DailyReminder: own}
 )

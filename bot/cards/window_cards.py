@@ -6,7 +6,7 @@ from alerts.cards.message import Color, Context, Message, Paragraph
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.cards.text import bold, joined, markup, moment, text
 from alerts.store import StoreSnapshot
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, composer_of, own
 from collectors.facts.sentences import sentence
 from commands.gates.window import WindowNotice
 
@@ -24,10 +24,11 @@ def window_message(notice: WindowNotice) -> Message:
 
 
 async def _compose(
-    card: PostedCard, snapshot: StoreSnapshot, _shared: CardContext, _now: datetime
+    found: WindowNotice, _card: PostedCard, _snapshot: StoreSnapshot, _shared: CardContext, _now: datetime
 ) -> Composed:
-    found = await snapshot.rows(WindowNotice).get(card.row_id)
-    return Composed(message=window_message(found) if found is not None else None, is_final=True)
+    return Composed(message=window_message(found), is_final=True)
 
 
-WINDOW_CARD = CardDefinition(kind=CardKind.WINDOW, compose=_compose, depends_on={WindowNotice: own})
+WINDOW_CARD = CardDefinition(
+    kind=CardKind.WINDOW, compose=composer_of(WindowNotice, _compose), depends_on={WindowNotice: own}
+)

@@ -14,7 +14,7 @@ from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.cards.text import text
 from alerts.store import StoreSnapshot
 from bot.cards.card_catalogue import CardCatalogue
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, composer_of, own
 from bot.delivery.reconciler import Reconciler
 from bot.store.sql_store import SqlStore
 from commands.models import Launch
@@ -25,11 +25,8 @@ from tests.support.rows import a_card, a_launch, a_line
 
 
 async def compose(
-    card: PostedCard, snapshot: StoreSnapshot, _context: CardContext, now: datetime
+    launch: Launch, _card: PostedCard, _snapshot: StoreSnapshot, _context: CardContext, now: datetime
 ) -> Composed:
-    launch = await snapshot.rows(Launch).get(card.row_id)
-    if launch is None:
-        return Composed(message=None, is_final=True)
     due = launch.reported_at if launch.reported_at and launch.reported_at > now else None
     state = (
         f"{launch.reported_state} for long" if launch.reported_at and due is None else launch.reported_state
@@ -39,7 +36,9 @@ async def compose(
 
 
 CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
-TOY_CARD = CardDefinition(kind=CardKind.LAUNCH, compose=compose, depends_on={Launch: own})
+TOY_CARD = CardDefinition(
+    kind=CardKind.LAUNCH, compose=composer_of(Launch, compose), depends_on={Launch: own}
+)
 
 
 @dataclass(slots=True)
