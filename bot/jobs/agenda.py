@@ -7,6 +7,7 @@ from typing import Any
 
 from alerts.store import Changed, Store
 from bot.jobs.due_work import DueWork
+from bot.waiting import set_within
 from collectors.facts.clock import Clock
 from collectors.internal_errors import InternalErrors
 
@@ -52,11 +53,7 @@ class Agenda:
         while True:
             self._changed.clear()
             sleep = await self.run_due()
-            try:
-                async with asyncio.timeout(sleep.total_seconds()):
-                    await self._changed.wait()
-            except TimeoutError:
-                continue
+            await set_within(self._changed, sleep.total_seconds())
 
     async def run_due(self) -> timedelta:
         """Do what is due now. Return how long to sleep: not at all if something was done."""

@@ -18,6 +18,7 @@ from alerts.kept_bodies import BodyStore, InboxMark
 from alerts.received import ReceivedAlert
 from alerts.store import Store, StoreError
 from bot.receiving.receiver import BusyError, Delivery, Receiver
+from bot.waiting import set_within
 from collectors.facts.clock import Clock
 from collectors.facts.labels import Labels
 
@@ -248,13 +249,8 @@ class AlertInbox:
         entry.accept()
 
     async def _wait_for_entries(self, bodies: BodyStore) -> None:
-        if self._dropped == self._stored:
-            await self._has_entries.wait()
-            return
-        try:
-            async with asyncio.timeout(DROPPED_AFTER):
-                await self._has_entries.wait()
-        except TimeoutError:
+        has_none = self._dropped == self._stored
+        if not await set_within(self._has_entries, None if has_none else DROPPED_AFTER):
             await self._drop(bodies)
 
     async def _most_now(self) -> int:
