@@ -2,8 +2,9 @@
 
 from typing import ClassVar, NoReturn
 
+from alerts.cards.incident_facts import IncidentFacts
 from alerts.cards.message import Message
-from bot.delivery.notifier_protocol import Permanent, Picture, Refuses, SearchWindow
+from bot.delivery.notifier_protocol import NewMessage, Permanent, Picture, Refuses, SearchWindow
 from collectors.facts.sentences import Sentence, listed, said_by
 
 
@@ -26,6 +27,13 @@ class PostOnly:
 
     def _refuse(self) -> NoReturn:
         raise Permanent(self.only_posts)
+
+
+def facts_in(new: NewMessage, refusal: Sentence) -> IncidentFacts:
+    """Return the facts of an incident; what has none is refused."""
+    if not isinstance(new.content, Message) or new.content.facts is None:
+        raise Permanent(refusal)
+    return new.content.facts
 
 
 def misconfigured(name: str, error: Exception) -> Permanent:

@@ -10,14 +10,12 @@ from datetime import timedelta
 
 import aiohttp
 
-from alerts.cards.message import Message
 from bot.channels.http_posting import HttpPost, send_post
 from bot.channels.pagerduty.pagerduty_events import actions_of, event_body
-from bot.channels.post_only import PostOnly, misconfigured
+from bot.channels.post_only import PostOnly, facts_in, misconfigured
 from bot.delivery.notifier_protocol import (
     Capabilities,
     NewMessage,
-    Permanent,
     unknown_channel,
 )
 from bot.delivery.rate_limiter import UNLIMITED, RateLimit, RateLimits
@@ -58,16 +56,14 @@ class PagerDutyNotifier(PostOnly):
         service = self._services.get(channel)
         if service is None:
             raise unknown_channel(f"pagerduty:{channel}")
-        content = new.content
-        if not isinstance(content, Message) or content.facts is None:
-            raise Permanent(sentence("PagerDuty takes incidents only"))
+        facts = facts_in(new, sentence("PagerDuty takes incidents only"))
         name = f"pagerduty {channel}"
         try:
             key = service.routing_key()
         except SecretError as error:  # a secret's file, which the error names
             raise misconfigured(name, error) from error
-        for action in actions_of(content.facts):
-            body = event_body(content.facts, action, routing_key=key)
+        for action in actions_of(facts):
+            body = event_body(facts, action, routing_key=key)
             post = HttpPost(name=name, url=service.url, body=body, refuses_all=_WRONG_KEY)
             await send_post(self._session, post, self._clock)
         return new.nonce
