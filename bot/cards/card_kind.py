@@ -103,6 +103,17 @@ def composer_of(
     return composed
 
 
+def unchanging(kind: type[Row], message: Callable[[Row], Message]) -> Compose:
+    """Return what composes a card that shows its row once, and never changes."""
+
+    async def composed(
+        found: Row, _card: PostedCard, _snapshot: StoreSnapshot, _shared: CardContext, _now: datetime
+    ) -> Composed:
+        return Composed(message=message(found), is_final=True)
+
+    return composer_of(kind, composed)
+
+
 def composer_with_events(
     kind: type[_Eventful],
     compose: Callable[[_Eventful, PostedCard, StoreSnapshot, CardContext, datetime], Awaitable[Composed]],
