@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -35,28 +36,20 @@ from collectors.internal_errors import InternalErrors
 PRUNED_AT_ONCE = 500  # rows per transaction, because other units wait for it
 
 
+@dataclass(eq=False)
 class SqlStore:
     """Stores rows in a database. One unit at a time: keep them short, and do no other I/O in one."""
 
-    def __init__(
-        self,
-        backend: Backend,
-        engine: AsyncEngine,
-        read_engine: AsyncEngine,
-        on_commit: Callable[[float], None],
-        errors: InternalErrors,
-        file: StoreFile | None = None,
-    ) -> None:
-        self._backend = backend
-        self._engine = engine
-        self._file = file
-        self._read_engine = read_engine
-        self._on_commit = on_commit
-        self._errors = errors
-        self._write_lock = WriteLock()
-        self._changes = ChangeSignal()
-        self._failures = WriteFailures()
-        self._documents = Documents()
+    _backend: Backend
+    _engine: AsyncEngine
+    _read_engine: AsyncEngine
+    _on_commit: Callable[[float], None]
+    _errors: InternalErrors
+    _file: StoreFile | None = None
+    _write_lock: WriteLock = field(default_factory=WriteLock, init=False)
+    _changes: ChangeSignal = field(default_factory=ChangeSignal, init=False)
+    _failures: WriteFailures = field(default_factory=WriteFailures, init=False)
+    _documents: Documents = field(default_factory=Documents, init=False)
 
     @classmethod
     async def open(
