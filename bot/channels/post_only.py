@@ -16,7 +16,9 @@ class PostOnly:
     async def edit(self, channel: str, message_id: str, message: Message) -> None:
         self._refuse()
 
-    async def find(self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None) -> None:
+    async def find(
+        self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None
+    ) -> tuple[str, ...]:
         self._refuse()
 
     async def delete(self, channel: str, message_id: str) -> None:
