@@ -1,22 +1,33 @@
-"""A reconciler that runs within a test."""
+"""Jobs that run within a test, on a store that they listen to."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Protocol
 
-from bot.delivery.reconciler import Reconciler
+from alerts.store import Changed
 from bot.store.sql_store import SqlStore
 from tests.support.memory_store import MemoryStore
 
 
+class Job(Protocol):
+    """A part of the bot that works until it is cancelled."""
+
+    def wake(self, changed: Changed) -> None: ...
+
+    async def run(self) -> None: ...
+
+
 @asynccontextmanager
-async def running(reconciler: Reconciler, store: MemoryStore | SqlStore) -> AsyncIterator[None]:
-    """Deliver what the store has while the block lasts."""
-    stop = store.listen(reconciler.mark_changed)
+async def running(store: MemoryStore | SqlStore, *jobs: Job) -> AsyncIterator[None]:
+    """Run the jobs while the block lasts."""
+    stops = [store.listen(job.wake) for job in jobs]
     try:
-        async with asyncio.TaskGroup() as tasks:
-            task = tasks.create_task(reconciler.run())
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(job.run()) for job in jobs]
             yield
-            task.cancel()
+            for task in tasks:
+                task.cancel()
     finally:
-        stop()
+        for stop in stops:
+            stop()

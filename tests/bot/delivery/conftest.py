@@ -19,9 +19,9 @@ from bot.delivery.reconciler import Reconciler
 from bot.store.sql_store import SqlStore
 from commands.models import Launch
 from tests.support.chat import START, FakeChat, LoopClock
-from tests.support.delivery import running
 from tests.support.memory_store import MemoryStore
 from tests.support.rows import a_card, a_launch, a_line
+from tests.support.running_jobs import running
 
 
 async def compose(
@@ -63,7 +63,7 @@ class DeliveryStage:
     async def delivering(self, **more: object) -> AsyncIterator[Reconciler]:
         """Run a reconciler while the block lasts."""
         reconciler = self.reconciler(**more)
-        async with running(reconciler, self.store):
+        async with running(self.store, reconciler):
             yield reconciler
 
     async def put(
@@ -100,6 +100,13 @@ class DeliveryStage:
             if reply:
                 await unit.rows(ThreadReply).add(a_line(new, reply, said=reply, at=self.clock.now()))
         return stored
+
+    async def put_without_launch(self, id: str) -> PostedCard:
+        """Store a card that has nothing to show."""
+        card = a_card(id, kind=CardKind.LAUNCH)
+        async with self.store.unit() as unit:
+            await unit.rows(PostedCard).put(card)
+        return card
 
     async def card(self, id: str, channel: str = "C1") -> PostedCard:
         async with self.store.unit() as unit:
