@@ -13,37 +13,21 @@ from alerts.alert import Alert
 from alerts.incidents.incident import Incident
 from tests.support.light import CLUSTER, HOT, Light, PushedClock, light, ready_node
 from tests.support.log_documents import host_line
+from tests.support.rule_file import rule, rule_file
 from tests.support.scripted_prometheus import Truth
 
 MORE_NODES = ("log-a01", "log-a02", "sick-a01", "sick-a02")
-CHECKED: dict[str, Any] = {
-    "groups": [
-        {
-            "name": "story-own",
-            "rules": [
-                {
-                    "alert": "KubeNodeNotReady",
-                    "check": "node-not-ready",
-                    "labels": {"severity": "critical"},
-                    "annotations": {"summary": "{{ $labels.node }} is not ready."},
-                },
-                {
-                    "alert": "ErrorLogs",
-                    "logs": {"match": "level:error", "by": ["node"], "over": "10m", "above": 2},
-                    "labels": {"severity": "warning"},
-                    "annotations": {"summary": "{{ $labels.node }} logs errors."},
-                },
-                {
-                    "alert": "YardmasterSourceBlind",
-                    "check": "source-blind",
-                    "for": "1s",
-                    "labels": {"severity": "critical"},
-                    "annotations": {"summary": "Blind: {{ $labels.component }}."},
-                },
-            ],
-        }
-    ]
-}
+CHECKED = rule_file(
+    "story-own",
+    rule("KubeNodeNotReady", "{{ $labels.node }} is not ready.", check="node-not-ready"),
+    rule(
+        "ErrorLogs",
+        "{{ $labels.node }} logs errors.",
+        severity="warning",
+        logs={"match": "level:error", "by": ["node"], "over": "10m", "above": 2},
+    ),
+    rule("YardmasterSourceBlind", "Blind: {{ $labels.component }}.", check="source-blind", **{"for": "1s"}),
+)
 
 
 @dataclass(frozen=True, kw_only=True)

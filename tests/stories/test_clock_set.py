@@ -2,27 +2,19 @@
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from tests.support.light import HOT, light
 from tests.support.light_stage import PushedClock
+from tests.support.rule_file import rule_file
 
-OWN_RULES: dict[str, Any] = {
-    "groups": [
-        {
-            "name": "self",
-            "rules": [
-                {
-                    "alert": "YardmasterClockSet",
-                    "check": "clock-set",
-                    "annotations": {
-                        "summary": "set {{ $labels.direction }} by {{ $value | humanizeDuration }}"
-                    },
-                }
-            ],
-        }
-    ]
-}
+OWN_RULES = rule_file(
+    "self",
+    {
+        "alert": "YardmasterClockSet",
+        "check": "clock-set",
+        "annotations": {"summary": "set {{ $labels.direction }} by {{ $value | humanizeDuration }}"},
+    },
+)
 
 
 async def test_one_card_says_how_far_the_clock_stepped_back(tmp_path: Path) -> None:

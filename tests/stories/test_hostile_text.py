@@ -10,6 +10,7 @@ import pytest
 from demo.lookalikes.slack.state.messages import Message
 from tests.support.light import CHANNEL, ERROR_LOGS, HOT, light, ready_node
 from tests.support.log_documents import host_line
+from tests.support.rule_file import rule, rule_file
 from tests.support.scripted_prometheus import Truth
 
 SECRET = "AKIAABCDEFGHIJKLMNOP"  # the shape of an AWS key
@@ -25,24 +26,15 @@ HOSTILE = {
     "ten thousand characters": "A" * 10_000,
     "right to left": "\u202egnp.exe",
 }
-RULES: dict[str, Any] = {
-    "groups": [
-        {
-            "name": "story",
-            "rules": [
-                {
-                    "alert": "GPUTemperatureHigh",
-                    "expr": HOT,
-                    "labels": {"severity": "critical"},
-                    "annotations": {
-                        "summary": "gpu-a01 is hot: {{ $labels.note }}",
-                        "description": "note {{ $labels.note }}",
-                    },
-                }
-            ],
-        }
-    ]
-}
+RULES = rule_file(
+    "story",
+    rule(
+        "GPUTemperatureHigh",
+        "gpu-a01 is hot: {{ $labels.note }}",
+        expr=HOT,
+        more={"description": "note {{ $labels.note }}"},
+    ),
+)
 
 
 @pytest.fixture(params=list(HOSTILE.values()), ids=list(HOSTILE))

@@ -10,47 +10,18 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.support.light import CHANNEL, HOT, Light, light
+from tests.support.light import CHANNEL, ERROR_LOGS, HOT, Light, light
 from tests.support.log_documents import host_line, pod_line
 from tests.support.own_log import own_log
+from tests.support.rule_file import rule, rule_file
 from tests.support.secret_lines import SecretForm, secret_forms
 
-RULES: dict[str, Any] = {
-    "groups": [
-        {
-            "name": "story",
-            "rules": [
-                {
-                    "alert": "Hot",
-                    "expr": HOT,
-                    "labels": {"severity": "critical"},
-                    "annotations": {"summary": "{{ $labels.node }} is hot: {{ $labels.note }}"},
-                }
-            ],
-        }
-    ]
-}
-OWN_RULES: dict[str, Any] = {
-    "groups": [
-        {
-            "name": "own",
-            "rules": [
-                {
-                    "alert": "ErrorLogs",
-                    "logs": {"match": "level:error", "by": ["node"], "over": "10m", "above": 0},
-                    "labels": {"severity": "warning"},
-                    "annotations": {"summary": "{{ $labels.node }} logs errors."},
-                },
-                {
-                    "alert": "NotReady",
-                    "check": "node-not-ready",
-                    "labels": {"severity": "critical"},
-                    "annotations": {"summary": "{{ $labels.node }} is not ready."},
-                },
-            ],
-        }
-    ]
-}
+RULES = rule_file("story", rule("Hot", "{{ $labels.node }} is hot: {{ $labels.note }}", expr=HOT))
+OWN_RULES = rule_file(
+    "own",
+    *ERROR_LOGS["groups"][0]["rules"],
+    rule("NotReady", "{{ $labels.node }} is not ready.", check="node-not-ready"),
+)
 ALERTS = "the table alerts"
 POD = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "train:1"}]}
 
