@@ -45,7 +45,7 @@ class SqlStore:
     _read_engine: AsyncEngine
     _on_commit: Callable[[float], None]
     _errors: InternalErrors
-    _file: StoreFile | None = None
+    _file: StoreFile | None
     _write_lock: WriteLock = field(default_factory=WriteLock, init=False)
     _changes: ChangeSignal = field(default_factory=ChangeSignal, init=False)
     _failures: WriteFailures = field(default_factory=WriteFailures, init=False)
@@ -96,6 +96,7 @@ class SqlStore:
             engine_of(backend, reads=True),
             lambda _seconds: None,
             InternalErrors(),
+            None,
         )
 
     def listen(self, listener: Listener) -> Callable[[], None]:
@@ -214,28 +215,26 @@ async def _close(connection: AsyncConnection) -> None:
         await connection.close()  # rolls back what was not committed
 
 
+@dataclass(slots=True)
 class _Transaction:
-    def __init__(
-        self, backend: Backend, connection: AsyncConnection, errors: InternalErrors, documents: Documents
-    ) -> None:
-        self._documents = documents
-        self._backend = backend
-        self._connection = connection
-        self._errors = errors
-        self._touched: dict[str, SqlRows[Any]] = {}
+    backend: Backend
+    connection: AsyncConnection
+    errors: InternalErrors
+    documents: Documents
+    _touched: dict[str, SqlRows[Any]] = field(default_factory=dict, init=False)
 
     def rows(self, row: type[Row]) -> SqlRows[Row]:
         table = table_of(row)
         if table.name not in self._touched:
             self._touched[table.name] = SqlRows(
-                table, self._backend, self._connection, self._errors, self._documents
+                table, self.backend, self.connection, self.errors, self.documents
             )
         return self._touched[table.name]
 
     async def next_number(self, of: str, count: int = 1) -> int:
-        first = self._backend.insert_into(NUMBERS).values(name=of, last=count)
+        first = self.backend.insert_into(NUMBERS).values(name=of, last=count)
         upsert = first.on_conflict_do_update(index_elements=["name"], set_={"last": NUMBERS.c.last + count})
-        found = await uninterrupted(self._connection.execute(upsert.returning(NUMBERS.c.last)))
+        found = await uninterrupted(self.connection.execute(upsert.returning(NUMBERS.c.last)))
         return int(found.scalar_one()) - count + 1
 
     async def flush(self) -> None:
