@@ -16,7 +16,6 @@ from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident, Standing
 from alerts.rules import Severity
-from alerts.silences import Silence
 from alerts.store import Row, RowsRead, StoreSnapshot
 from bot.cards.card_catalogue import CARD_DEFINITIONS, CardCatalogue
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
@@ -29,7 +28,7 @@ from commands.execution.record_steps import record
 from commands.gates.remediation import RemediationState
 from commands.gates.window import WindowNotice
 from commands.gpu.reclaim_requests import request_step
-from commands.models import DailyReminder, GpuLease, HandledRequest, Launch, LogFollow, ReclaimState
+from commands.models import DailyReminder, HandledRequest, Launch, LogFollow, ReclaimState
 from tests.support.execution import plan_of
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
@@ -37,12 +36,14 @@ from tests.support.remediations import a_breaker, a_remediation
 from tests.support.rows import (
     NOON,
     a_card,
+    a_gpu_lease,
     a_handled_request,
     a_job_run,
     a_launch,
     a_lease,
     a_notice,
     a_request,
+    a_silence,
     an_acceptance,
     an_alert,
 )
@@ -55,19 +56,7 @@ FAILED_PLAN = replace(
     plan_of(), id="i1", cluster="lab", origin=Origin(incident="i1"), confirmed_at=NOON, state=PlanState.FAILED
 )
 LEASE = a_lease(NOON, "gpu-i1", id="lab/gpu-i1", cluster="lab")
-GPU_LEASE = GpuLease(
-    id="lab/gpu-i1/3",
-    cluster="lab",
-    node="gpu-i1",
-    device="gpu-3",
-    gpu="3",
-    rule="r1",
-    owner="U1",
-    owner_name="Ann",
-    reason="hot",
-    since=NOON,
-    until=NOON + timedelta(hours=4),
-)
+GPU_LEASE = a_gpu_lease(NOON, "gpu-i1", id="lab/gpu-i1/3", cluster="lab")
 REQUEST = a_request(NOON, cluster="lab")
 RECORDING_PLAN = replace(
     FAILED_PLAN,
@@ -77,15 +66,7 @@ RECORDING_PLAN = replace(
         request_step(REQUEST, text="request", before=REQUEST),
     ),
 )
-SILENCE = Silence(
-    id="s1",
-    cluster="prod-a",
-    matchers=(),
-    starts_at=NOON,
-    ends_at=NOON + timedelta(hours=1),
-    by="U1",
-    comment="new fans",
-)
+SILENCE = a_silence(NOON, "", comment="new fans")
 
 
 class Spy:
