@@ -26,7 +26,7 @@ CHECKED = rule_file(
         severity="warning",
         logs={"match": "level:error", "by": ["node"], "over": "10m", "above": 2},
     ),
-    rule("YardmasterSourceBlind", "Blind: {{ $labels.component }}.", check="source-blind", **{"for": "1s"}),
+    {**rule("YardmasterSourceBlind", "Blind: {{ $labels.component }}.", check="source-blind"), "for": "1s"},
 )
 
 
