@@ -5,7 +5,7 @@ PagerDuty takes a second event with the same key and action as the same, so what
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
 
 import aiohttp
@@ -39,21 +39,20 @@ class PagerDutyService:
     routing_key: Callable[[], str]
 
 
+@dataclass(frozen=True, slots=True)
 class PagerDutyNotifier(PostOnly):
     """A Notifier of `bot/delivery/notifier_protocol.py`; its channels are the services by name."""
 
     only_posts = sentence("PagerDuty can only be sent events")
     capabilities = Capabilities(facts=True, limits=LIMITS)
 
-    def __init__(
-        self, session: aiohttp.ClientSession, services: Mapping[str, PagerDutyService], *, clock: Clock
-    ) -> None:
-        self._session = session
-        self._services = services
-        self._clock = clock
+    session: aiohttp.ClientSession
+    services: Mapping[str, PagerDutyService]
+    _: KW_ONLY
+    clock: Clock
 
     async def post(self, channel: str, new: NewMessage) -> str:
-        service = self._services.get(channel)
+        service = self.services.get(channel)
         if service is None:
             raise unknown_channel(f"pagerduty:{channel}")
         facts = facts_in(new, sentence("PagerDuty takes incidents only"))
@@ -65,5 +64,5 @@ class PagerDutyNotifier(PostOnly):
         for action in actions_of(facts):
             body = event_body(facts, action, routing_key=key)
             post = HttpPost(name=name, url=service.url, body=body, refuses_all=_WRONG_KEY)
-            await send_post(self._session, post, self._clock)
+            await send_post(self.session, post, self.clock)
         return new.nonce
