@@ -36,7 +36,7 @@ from collectors.internal_errors import InternalErrors
 PRUNED_AT_ONCE = 500  # rows per transaction, because other units wait for it
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)  # its address may hold a password
 class SqlStore:
     """Stores rows in a database. One unit at a time: keep them short, and do no other I/O in one."""
 
@@ -215,7 +215,7 @@ async def _close(connection: AsyncConnection) -> None:
         await connection.close()  # rolls back what was not committed
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class _Transaction:
     backend: Backend
     connection: AsyncConnection
