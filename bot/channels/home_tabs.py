@@ -11,7 +11,7 @@ from alerts.cards.message import Message
 from alerts.store import Changed
 from bot.chat_accounts import People, UnknownPersonError
 from bot.delivery.notifier_protocol import SendError
-from bot.waiting import set_within
+from bot.event_waits import set_within
 from collectors.facts.clock import Clock
 from commands.core.command import Handler
 from commands.core.request import Request

@@ -3,8 +3,8 @@
 import asyncio
 from dataclasses import dataclass
 
+from bot.event_waits import set_within
 from bot.live_cluster import SNAPSHOT_EVERY
-from bot.waiting import set_within
 from collectors.cluster.failures import failed_kind
 from collectors.cluster.kinds import NODES
 from collectors.cluster.object_store import ObjectChange

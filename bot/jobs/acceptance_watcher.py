@@ -15,9 +15,9 @@ from alerts.incidents.member_rows import incident_write, whole_ones, write_incid
 from alerts.incidents.proofs_of_actions import prove_accepted
 from alerts.lifecycle import AlertState
 from alerts.store import Changed, Store, StoreSnapshot, Unit
+from bot.event_waits import set_within
 from bot.jobs.card_replies import reply
 from bot.live_cluster import LiveCluster
-from bot.waiting import set_within
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.clock import Clock

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from alerts.store import Changed, Store
+from bot.event_waits import set_within
 from bot.jobs.due_work import DueWork
-from bot.waiting import set_within
 from collectors.facts.clock import Clock
 from collectors.internal_errors import InternalErrors
 

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
 
+from bot.event_waits import set_within
 from bot.live_cluster import SNAPSHOT_EVERY, LiveCluster
-from bot.waiting import set_within
 from collectors.cluster.cache import ObjectChange
 
 LONGEST_SLEEP = 15.0  # seconds: some things end without a change, and a cluster may be seen again without one

@@ -10,7 +10,7 @@ import structlog
 from alerts.cards.posted import PostedCard
 from alerts.store import Changed, Store, StoreError
 from bot.cards.plan_cards import wanted_plan_card
-from bot.waiting import set_within
+from bot.event_waits import set_within
 from collectors.facts.results import SourceError
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState

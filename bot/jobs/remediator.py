@@ -13,7 +13,7 @@ from alerts.lifecycle import AlertState
 from alerts.rules import Rule
 from alerts.silences import Silence
 from alerts.store import Changed, Store, Unit
-from bot.waiting import set_within
+from bot.event_waits import set_within
 from collectors.facts.sentences import said_by
 from collectors.internal_errors import InternalErrors
 from commands.core.command import UnusableError

@@ -28,5 +28,5 @@ def _to_labels(type_: type, value: Any) -> Any:
     raise NotImplementedError(f"cannot decode a {type_.__name__}")
 
 
-encode = msgspec.json.Encoder(enc_hook=_from_labels).encode
-decode = msgspec.json.Decoder(AcceptedBody, dec_hook=_to_labels).decode
+encode_body = msgspec.json.Encoder(enc_hook=_from_labels).encode
+decode_body = msgspec.json.Decoder(AcceptedBody, dec_hook=_to_labels).decode

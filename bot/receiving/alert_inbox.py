@@ -14,9 +14,9 @@ import structlog
 from alerts.kept_bodies import BodyStore, InboxMark
 from alerts.received import ReceivedAlert
 from alerts.store import Store, StoreError
-from bot.receiving.accepted_body import AcceptedBody, decode, encode
+from bot.event_waits import set_within
+from bot.receiving.accepted_body import AcceptedBody, decode_body, encode_body
 from bot.receiving.receiver import BusyError, Delivery, Receiver
-from bot.waiting import set_within
 from collectors.facts.clock import Clock
 
 MOST_WAITING = 50_000  # alerts that wait until their effects are stored: a sender has to come back
@@ -108,7 +108,7 @@ class AlertInbox:
             raise BusyError(f"they were not stored within {ACCEPTED_WITHIN:g} s") from error
 
     async def _arrive(self, alerts: Sequence[ReceivedAlert]) -> None:
-        body = encode(AcceptedBody(at=self._clock.now(), alerts=list(alerts)))
+        body = encode_body(AcceptedBody(at=self._clock.now(), alerts=list(alerts)))
         is_full = self._waiting + len(alerts) > MOST_WAITING or self._bytes + len(body) > MOST_BYTES
         if self._waiting and is_full:  # a body alone is taken, however many it has
             raise BusyError(f"{self._waiting} alerts wait to be stored")
@@ -175,7 +175,7 @@ class AlertInbox:
         async with self._store.read() as snapshot:
             marks = [mark.number for mark in await snapshot.rows(InboxMark).find()]
         self._entries = deque(
-            _Entry(number, len(decode(body).alerts), body) for number, body in await bodies.read()
+            _Entry(number, len(decode_body(body).alerts), body) for number, body in await bodies.read()
         )
         both = [*self._entries, *self._arrived]
         self._waiting = sum(one.alerts for one in both)
@@ -287,5 +287,5 @@ async def _one_by_one(entries: Sequence[_Entry]) -> AsyncIterator[_Entry]:
 
 
 def _delivery(entry: _Entry) -> Delivery:
-    body = decode(entry.body)
+    body = decode_body(entry.body)
     return Delivery(alerts=body.alerts, at=body.at, number=entry.number)

@@ -19,7 +19,7 @@ from alerts.received import RECEIVED, ReceivedAlert, alert_id, not_repeated, rec
 from alerts.rules import Rule, named_rule
 from alerts.store import Store
 from bot.cooperative import in_pieces
-from bot.waiting import set_within
+from bot.event_waits import set_within
 from collectors.facts.clock import Clock
 from collectors.facts.topology import Topology
 

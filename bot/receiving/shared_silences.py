@@ -14,9 +14,9 @@ import structlog
 
 from alerts.silences import Silence
 from alerts.store import Changed, Store, Unit
+from bot.event_waits import set_within
 from bot.receiving.alertmanager_client import AlertmanagerClient, AlertmanagerError, AlertmanagerRefusedError
 from bot.receiving.silence_wire import WireSilence
-from bot.waiting import set_within
 from collectors.facts.clock import Clock
 
 EVERY = 15.0  # seconds

@@ -27,7 +27,7 @@ def a_stage() -> tuple[StormStage, FakeChat]:
     return stage, log
 
 
-Breaks = Callable[[StormStage], Callable[[], None]]  # what mends it again
+Breaks = Callable[[StormStage], Callable[[], None]]  # returns what fixes it
 
 
 def nodes_in(log: FakeChat) -> Counter[str]:
