@@ -74,7 +74,7 @@ def wire_delivery(
         ),
         errors=shared.errors,
     )
-    shared.store.listen(reconciler.mark_changed)
+    shared.store.listen(reconciler.wake)
     shared.store.listen(finder.wake)
     return reconciler, {"delivery": reconciler.run, "culprits": finder.run}
 

@@ -1,6 +1,6 @@
 """Wiring: every part is made here or in the `wired_` files, once, and passed to the parts that need it."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -8,15 +8,12 @@ from functools import partial
 import structlog
 
 from alerts.kept_bodies import BodyStore
-from alerts.routing import CardRouting
-from alerts.rules import Rule, RuleIndex
 from bot.channels.channel_catalogue import default_channel, open_channels
 from bot.channels.form_names import FormNames
 from bot.channels.heartbeats import HeartbeatSender
 from bot.channels.open_channel import ChannelDependencies, Conversation, OpenChannel
 from bot.chat_accounts import People
 from bot.delivery.reconciler import Reconciler
-from bot.evaluation.cluster_view import ClusterView
 from bot.evaluation.evaluator import STALLED_AFTER, Evaluator
 from bot.evaluation.rulebook import read_rulebook
 from bot.http.connections import Connections
@@ -29,18 +26,12 @@ from bot.person_book import CHAT, open_person_book
 from bot.receiving.alert_inbox import AlertInbox
 from bot.receiving.receiver import Receiver
 from bot.settings.mapping import (
-    breaker_of,
-    budgets_of,
-    defaults_of,
-    impersonation_of,
     listed_persons,
-    permissions_of,
     routing_of,
-    windows_of,
 )
 from bot.settings.schema import Settings
 from bot.shared_parts import SharedParts
-from bot.source_catalogue import SourceParts, not_connected
+from bot.source_catalogue import SourceParts
 from bot.store.inbox_file import InboxFile
 from bot.store.sql_store import SqlStore
 from bot.supervise import Work, run_together
@@ -53,19 +44,13 @@ from bot.wired_channels import (
 )
 from bot.wired_evaluation import wire_evaluator, wire_recorder, wire_view
 from bot.wired_jobs import wire_jobs
+from bot.wired_pipeline import RulesOfAll, wire_pipeline
 from bot.wired_receiving import wire_alert_routes, wire_receiver, wire_shared_silences
-from collectors.check_runner import KUBERNETES
 from collectors.facts.clock import Clock, ClockSteps, SystemClock
-from collectors.facts.queries import Query
 from collectors.facts.redaction import Redactor, use_redactor
 from collectors.internal_errors import InternalErrors
 from collectors.unreadable_items import UnreadableItems
-from commands.command_catalogue import LEXICON
-from commands.core.pipeline import Pipeline, as_given
-from commands.core.remediations import RemediationGate
-from commands.core.rule_runs import RuleRun
-from commands.core.windows import WindowGate
-from commands.gpu.consents import ConsentGate, OwnerConsents
+from commands.core.pipeline import Pipeline
 
 _log = structlog.get_logger()
 
@@ -165,7 +150,7 @@ def _assemble(
     channel = default_channel(opened)
     views = {name: wire_view(shared, cluster) for name, cluster in clusters.items()}
 
-    rules = _RulesOfAll(tuple(views.values()))
+    rules = RulesOfAll(tuple(views.values()))
 
     conversation = conversation_of(opened)
     people = _people(shared, conversation) if conversation else None
@@ -176,7 +161,9 @@ def _assemble(
     inbox = AlertInbox(
         receiver, bodies, shared.store, shared.clock, note_waiting=shared.metrics.alerts_waiting.set
     )
-    pipeline = _pipeline(shared, known, views, people, routing=routing, rules=rules, catch_up=inbox.caught_up)
+    pipeline = wire_pipeline(
+        shared, known, views, people, routing=routing, rules=rules, catch_up=inbox.caught_up
+    )
     reconciler, delivery = wire_delivery(shared, opened, clusters, views, rules)
     evaluators = {
         name: wire_evaluator(
@@ -233,77 +220,8 @@ def _assemble(
     )
 
 
-class _RulesOfAll:
-    """The rules in force in any cluster, by id; the same index until some are replaced."""
-
-    def __init__(self, views: Sequence[ClusterView]) -> None:
-        self._views = views
-        self._of: list[Mapping[str, Rule]] = []
-        self._index = RuleIndex()
-
-    def __call__(self) -> RuleIndex:
-        current = [view.rules for view in self._views]
-        if [id(rules) for rules in current] != [id(rules) for rules in self._of]:
-            self._of = current
-            self._index = RuleIndex({id: rule for rules in current for id, rule in rules.items()})
-        return self._index
-
-
 def _people(shared: SharedParts, conversation: Conversation) -> People:
     return People(conversation.directory, shared.settings.teams, shared.persons, chat=CHAT)
-
-
-def _pipeline(
-    shared: SharedParts,
-    clusters: Mapping[str, LiveCluster],
-    views: Mapping[str, ClusterView],
-    people: People | None,
-    *,
-    routing: CardRouting,
-    rules: Callable[[], Mapping[str, Rule]],
-    catch_up: Callable[[], Awaitable[int]],
-) -> Pipeline:
-    missing = {one.name: not_connected(one) for one in shared.settings.clusters}
-    windows = WindowGate(windows=windows_of(shared.settings), clock=shared.clock)
-
-    def unseen(cluster: str) -> Mapping[str, str]:
-        return {**missing[cluster], **views[cluster].blind} if cluster in views else {}
-
-    def blind(cluster: str, queries: tuple[Query, ...]) -> Mapping[str, str]:
-        if (view := views.get(cluster)) is None:
-            return {}
-        needed = {KUBERNETES, *view.blind_sources(queries)}
-        return {source: why for source, why in view.blind.items() if source in needed}
-
-    def rule_runs(cluster: str) -> Mapping[str, RuleRun]:
-        return views[cluster].rule_runs if cluster in views else {}
-
-    return Pipeline(
-        lexicon=LEXICON,
-        permissions=permissions_of(shared.settings),
-        store=shared.store,
-        clusters=clusters,
-        writers={name: cluster.writer for name, cluster in clusters.items() if cluster.writer is not None},
-        clock=shared.clock,
-        defaults=defaults_of(shared.settings, shared.persons),
-        budgets=budgets_of(shared.settings, clusters, shared.clock, windows),
-        gates=(
-            windows,
-            ConsentGate(clock=shared.clock, silence_agrees=shared.settings.commands.silence_agrees),
-            RemediationGate(rules=rules, blind=blind, limits=breaker_of(shared.settings)),
-        ),
-        consents=OwnerConsents(grace=shared.settings.commands.consent_grace),
-        impersonation=impersonation_of(shared.settings, shared.persons),
-        rules=rules,
-        unseen=unseen,
-        rule_runs=rule_runs,
-        catch_up=catch_up,
-        current=people.current if people else as_given,
-        members=people.members if people else None,
-        persons=shared.persons,
-        routing=routing,
-        observe=lambda command, outcome: shared.metrics.commands.labels(command, outcome).inc(),
-    )
 
 
 def _why_not_ready(store: SqlStore, evaluators: Mapping[str, Evaluator]) -> str:

@@ -13,7 +13,7 @@ from alerts.incidents.grouping import REOPENS_WITHIN
 from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
 from alerts.rules import Rule
-from alerts.store import StoreSnapshot
+from alerts.store import Row, StoreSnapshot
 from collectors.facts.queries import Query
 from collectors.trainings.training import Training
 from commands.core.testable_nodes import ANY_TESTS, NodeTests
@@ -69,7 +69,7 @@ class Everywhere:
 Affected = Iterable[str] | Everywhere  # the ids of the rows whose cards show it, or all of a cluster
 
 Compose = Callable[[PostedCard, StoreSnapshot, CardContext, datetime], Awaitable[Composed]]
-_Row = TypeVar("_Row", Incident, ParentIncident)
+_Eventful = TypeVar("_Eventful", Incident, ParentIncident)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +87,10 @@ class CardDefinition:
 
 
 def composer_of(
-    kind: type[_Row],
-    compose: Callable[[_Row, PostedCard, StoreSnapshot, CardContext, datetime], Awaitable[Composed]],
+    kind: type[Row],
+    compose: Callable[[Row, PostedCard, StoreSnapshot, CardContext, datetime], Awaitable[Composed]],
 ) -> Compose:
-    """Return what composes a card from its row, which has events; a row that is gone shows nothing any more."""
+    """Return what composes a card from its row; a row that is gone shows nothing any more."""
 
     async def composed(
         card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime
@@ -98,10 +98,35 @@ def composer_of(
         found = await snapshot.rows(kind).get(card.row_id)
         if found is None:
             return Composed(message=None, is_final=True)
+        return await compose(found, card, snapshot, shared, now)
+
+    return composed
+
+
+def unchanging(kind: type[Row], message: Callable[[Row], Message]) -> Compose:
+    """Return what composes a card that shows its row once, and never changes."""
+
+    async def composed(
+        found: Row, _card: PostedCard, _snapshot: StoreSnapshot, _shared: CardContext, _now: datetime
+    ) -> Composed:
+        return Composed(message=message(found), is_final=True)
+
+    return composer_of(kind, composed)
+
+
+def composer_with_events(
+    kind: type[_Eventful],
+    compose: Callable[[_Eventful, PostedCard, StoreSnapshot, CardContext, datetime], Awaitable[Composed]],
+) -> Compose:
+    """Return what composes a card from its row, and says which event of it was the last."""
+
+    async def numbered(
+        found: _Eventful, card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime
+    ) -> Composed:
         made = await compose(found, card, snapshot, shared, now)
         return replace(made, last_event=last_number(found.events))
 
-    return composed
+    return composer_of(kind, numbered)
 
 
 def own(row: Any) -> Affected:

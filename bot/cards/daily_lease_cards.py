@@ -1,12 +1,9 @@
 """The card of the daily reminder: the nodes that somebody keeps out of service, since when, why, and until what."""
 
-from datetime import datetime
-
 from alerts.cards.message import Block, Button, Buttons, Color, Context, Message, Paragraph
-from alerts.cards.posted import CardKind, PostedCard
+from alerts.cards.posted import CardKind
 from alerts.cards.text import bold, person, text
-from alerts.store import StoreSnapshot
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from bot.cards.card_kind import CardDefinition, own, unchanging
 from collectors.facts.sentences import counted, sentence
 from commands.models import DailyReminder, LeasedNode
 
@@ -65,13 +62,8 @@ def _buttons(one: LeasedNode) -> tuple[Button, ...]:
     )
 
 
-async def _compose(
-    card: PostedCard, snapshot: StoreSnapshot, _shared: CardContext, _now: datetime
-) -> Composed:
-    found = await snapshot.rows(DailyReminder).get(card.row_id)
-    return Composed(message=daily_message(found) if found is not None else None, is_final=True)
-
-
 DAILY_LEASES_CARD = CardDefinition(
-    kind=CardKind.DAILY_LEASES, compose=_compose, depends_on={DailyReminder: own}
+    kind=CardKind.DAILY_LEASES,
+    compose=unchanging(DailyReminder, daily_message),
+    depends_on={DailyReminder: own},
 )

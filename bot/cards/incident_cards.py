@@ -25,7 +25,7 @@ from bot.cards.card_kind import (
     Everywhere,
     all_of_its_cluster,
     all_where_it_was,
-    composer_of,
+    composer_with_events,
     own,
 )
 from collectors.facts.sentences import listed
@@ -125,7 +125,7 @@ def _blind_reason(incident: Incident, shared: CardContext) -> str:
 
 INCIDENT_CARD = CardDefinition(
     kind=CardKind.INCIDENT,
-    compose=composer_of(Incident, _composed),
+    compose=composer_with_events(Incident, _composed),
     depends_on={
         Incident: own,
         ParentIncident: lambda _: (),  # its name never changes, and its end is that of its last member

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from alerts.cards.posted import CardKind, PostedCard, new_card
 from alerts.incidents.incident import Incident
 from alerts.store import StoreSnapshot
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, composer_of, own
 from commands.execution.plan import Plan
 from commands.models import Launch
 from commands.training.failure_blocks import failure_of_row
@@ -26,10 +26,9 @@ def wanted_launch_card(launch: Launch, default_channel: str) -> PostedCard:
     return new_card(CardKind.LAUNCH, launch, channel, thread=launch.thread if launch.channel else "")
 
 
-async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime) -> Composed:
-    found = await snapshot.rows(Launch).get(card.row_id)
-    if found is None:
-        return Composed(message=None, is_final=True)
+async def _compose(
+    found: Launch, _card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime
+) -> Composed:
     training = shared.training(found.cluster, found.training)
     cause = await cause_of(death_of_launch(found, training), snapshot)
     plan = await snapshot.rows(Plan).get(found.plan) if cause is not None else None
@@ -48,7 +47,7 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
 
 LAUNCH_CARD = CardDefinition(
     kind=CardKind.LAUNCH,
-    compose=_compose,
+    compose=composer_of(Launch, _compose),
     depends_on={
         Launch: own,
         Incident: lambda incident: (f"{incident.cluster}/{one.training}" for one in incident.impacts),

@@ -8,7 +8,7 @@ from alerts.cards.channel_id import channel_id, kind_and_name
 from alerts.cards.posted import CardKind, PostedCard, new_card
 from alerts.incidents.incident import Incident
 from alerts.store import StoreSnapshot
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, composer_of, own
 from commands.execution.plan import Plan
 from commands.models import TrainingNotice
 from commands.training.failure_cause import LOOKED_AT_FOR, again_elsewhere, cause_of, death_of_notice
@@ -32,10 +32,9 @@ def wanted_notice_card(notice: TrainingNotice, channel: str) -> PostedCard:
     return new_card(CardKind.TRAINING_NOTICE, notice, channel)
 
 
-async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime) -> Composed:
-    found = await snapshot.rows(TrainingNotice).get(card.row_id)
-    if found is None:
-        return Composed(message=None, is_final=True)
+async def _compose(
+    found: TrainingNotice, _card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime
+) -> Composed:
     mentions = not found.is_direct
     if not found.has_failed:
         alert = await snapshot.rows(Alert).get(found.alert)
@@ -55,7 +54,7 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
 
 NOTICE_CARD = CardDefinition(
     kind=CardKind.TRAINING_NOTICE,
-    compose=_compose,
+    compose=composer_of(TrainingNotice, _compose),
     depends_on={
         TrainingNotice: own,
         Incident: lambda _: (),  # it is looked at again for as long as another cause may be found

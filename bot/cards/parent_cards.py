@@ -21,7 +21,14 @@ from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, all_of_its_cluster, composer_of, own
+from bot.cards.card_kind import (
+    CardContext,
+    CardDefinition,
+    Composed,
+    all_of_its_cluster,
+    composer_with_events,
+    own,
+)
 from bot.cards.incident_cards import LOOK_AGAIN
 from collectors.facts.sentences import listed
 from commands.core.parent_members import all_in_one, members_of
@@ -68,7 +75,7 @@ def _blind_reason(parent: ParentIncident, members: list[Incident], shared: CardC
 
 PARENT_CARD = CardDefinition(
     kind=CardKind.PARENT,
-    compose=composer_of(ParentIncident, _composed),
+    compose=composer_with_events(ParentIncident, _composed),
     depends_on={
         ParentIncident: own,
         Incident: lambda incident: (incident.parent,) if incident.parent else (),

@@ -13,6 +13,7 @@ from bot.cards.card_kind import (
     Composed,
     all_of_its_cluster,
     all_where_it_was,
+    composer_of,
     own,
 )
 from commands.acceptance.acceptance import Acceptance, AcceptanceState
@@ -49,11 +50,8 @@ def _is_bookkeeping(plan: Plan) -> bool:
 
 
 async def _compose(
-    card: PostedCard, snapshot: StoreSnapshot, _shared: CardContext, now: datetime
+    found: Plan, _card: PostedCard, snapshot: StoreSnapshot, _shared: CardContext, now: datetime
 ) -> Composed:
-    found = await snapshot.rows(Plan).get(card.row_id)
-    if found is None:
-        return Composed(message=None, is_final=True)
     if found.state is PlanState.PROPOSED:  # it needs a second person, or was asked of a team
         is_late = now >= found.expires_at
         message = expired(found) if is_late else preview(found)
@@ -88,7 +86,7 @@ def _judged(message: Message, tested: Acceptance) -> Message:
 
 PLAN_CARD = CardDefinition(
     kind=CardKind.PLAN,
-    compose=_compose,
+    compose=composer_of(Plan, _compose),
     depends_on={
         Plan: own,
         StepRecord: lambda record: (record.plan,),

@@ -6,7 +6,7 @@ from datetime import datetime
 from alerts.cards.channel_id import channel_id, kind_and_name
 from alerts.cards.posted import CardKind, PostedCard, new_card
 from alerts.store import StoreSnapshot
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, composer_of, own
 from commands.execution.plan import Plan
 from commands.gpu.freeing_plan import freeing_plan, requests_of
 from commands.gpu.reclaim_card import reclaim_card
@@ -37,11 +37,8 @@ def _card(reclaim: ReclaimRequest, channel: str) -> PostedCard:
 
 
 async def _compose(
-    card: PostedCard, snapshot: StoreSnapshot, _shared: CardContext, now: datetime
+    found: ReclaimRequest, _card: PostedCard, snapshot: StoreSnapshot, _shared: CardContext, now: datetime
 ) -> Composed:
-    found = await snapshot.rows(ReclaimRequest).get(card.row_id)
-    if found is None:
-        return Composed(message=None, is_final=True)
     over = found.state not in OPEN_REQUEST
     plan = await freeing_plan(found, snapshot) if found.state is ReclaimState.FREED else None
     return Composed(
@@ -52,5 +49,7 @@ async def _compose(
 
 
 RECLAIM_CARD = CardDefinition(
-    kind=CardKind.RECLAIM_REQUEST, compose=_compose, depends_on={ReclaimRequest: own, Plan: requests_of}
+    kind=CardKind.RECLAIM_REQUEST,
+    compose=composer_of(ReclaimRequest, _compose),
+    depends_on={ReclaimRequest: own, Plan: requests_of},
 )

@@ -14,6 +14,7 @@ from bot.cards.card_kind import (
     Everywhere,
     all_of_its_cluster,
     all_where_it_was,
+    composer_of,
     own,
 )
 from collectors.facts.sentences import sentence
@@ -48,11 +49,8 @@ def remediation_message(one: Remediation, *, is_offered: bool = True) -> Message
 
 
 async def _compose_remediation(
-    card: PostedCard, snapshot: StoreSnapshot, _shared: CardContext, now: datetime
+    found: Remediation, _card: PostedCard, snapshot: StoreSnapshot, _shared: CardContext, now: datetime
 ) -> Composed:
-    found = await snapshot.rows(Remediation).get(card.row_id)
-    if found is None:
-        return Composed(message=None, is_final=True)
     is_offered = found.state is RemediationState.TRIAL and await _is_left_to_do(found, snapshot)
     message = remediation_message(found, is_offered=is_offered)
     return Composed(
@@ -80,11 +78,8 @@ async def _is_left_to_do(one: Remediation, snapshot: StoreSnapshot) -> bool:
 
 
 async def _compose_breaker(
-    card: PostedCard, snapshot: StoreSnapshot, _shared: CardContext, _now: datetime
+    found: Breaker, _card: PostedCard, snapshot: StoreSnapshot, _shared: CardContext, _now: datetime
 ) -> Composed:
-    found = await snapshot.rows(Breaker).get(card.row_id)
-    if found is None:
-        return Composed(message=None, is_final=True)
     stopped = await stopped_by(found, snapshot)
     blocks: list[Block] = [Paragraph(text=text(bold("Reason: "), markup(found.reason)))]
     if stopped:
@@ -114,7 +109,7 @@ async def _compose_breaker(
 
 REMEDIATION_CARD = CardDefinition(
     kind=CardKind.REMEDIATION,
-    compose=_compose_remediation,
+    compose=composer_of(Remediation, _compose_remediation),
     depends_on={
         Remediation: own,
         Plan: lambda plan: Everywhere(plan.cluster) if plan.incident else (),
@@ -125,6 +120,6 @@ REMEDIATION_CARD = CardDefinition(
 )
 BREAKER_CARD = CardDefinition(
     kind=CardKind.BREAKER,
-    compose=_compose_breaker,
+    compose=composer_of(Breaker, _compose_breaker),
     depends_on={Breaker: own, Remediation: lambda one: (one.breaker,) if one.breaker else ()},
 )

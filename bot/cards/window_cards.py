@@ -1,12 +1,9 @@
 """The cards that say that a window begins, and that it has ended."""
 
-from datetime import datetime
-
 from alerts.cards.message import Color, Context, Message, Paragraph
-from alerts.cards.posted import CardKind, PostedCard
+from alerts.cards.posted import CardKind
 from alerts.cards.text import bold, joined, markup, moment, text
-from alerts.store import StoreSnapshot
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from bot.cards.card_kind import CardDefinition, own, unchanging
 from collectors.facts.sentences import sentence
 from commands.gates.window import WindowNotice
 
@@ -23,11 +20,6 @@ def window_message(notice: WindowNotice) -> Message:
     return Message(title=title, color=Color.INFO, blocks=(*blocks, *end))
 
 
-async def _compose(
-    card: PostedCard, snapshot: StoreSnapshot, _shared: CardContext, _now: datetime
-) -> Composed:
-    found = await snapshot.rows(WindowNotice).get(card.row_id)
-    return Composed(message=window_message(found) if found is not None else None, is_final=True)
-
-
-WINDOW_CARD = CardDefinition(kind=CardKind.WINDOW, compose=_compose, depends_on={WindowNotice: own})
+WINDOW_CARD = CardDefinition(
+    kind=CardKind.WINDOW, compose=unchanging(WindowNotice, window_message), depends_on={WindowNotice: own}
+)

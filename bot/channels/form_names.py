@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.silences import Silence
-from alerts.store import Store, StoreSnapshot
+from alerts.store import Row, Store, StoreSnapshot
 from bot.chat_accounts import People, UnknownPersonError
 from commands.core.cluster_names import names_of
 from commands.core.context import Cluster, Defaults
@@ -62,16 +62,16 @@ async def _stored(kind: NameKind, cluster: str, snapshot: StoreSnapshot) -> list
             parents = await open_parents(cluster, snapshot)
             return [*(one.id for one in parents), *(one.id for one in incidents)]
         case NameKind.PLAN:
-            found = await snapshot.rows(Plan).find(cluster=cluster, newest=True, limit=RECENT)
-            return [one.id for one in found]
+            return await _newest(Plan, cluster, snapshot, limit=RECENT)
         case NameKind.SILENCE:
-            silences = await snapshot.rows(Silence).find(cluster=cluster, newest=True, limit=MOST)
-            return [one.id for one in silences]
+            return await _newest(Silence, cluster, snapshot)
         case NameKind.BREAKER:
-            breakers = await snapshot.rows(Breaker).find(cluster=cluster, newest=True, limit=MOST)
-            return [one.id for one in breakers]
+            return await _newest(Breaker, cluster, snapshot)
         case NameKind.REQUEST:
-            requests = await snapshot.rows(ReclaimRequest).find(cluster=cluster, newest=True, limit=MOST)
-            return [one.id for one in requests]
+            return await _newest(ReclaimRequest, cluster, snapshot)
         case _:
             return []
+
+
+async def _newest(row: type[Row], cluster: str, snapshot: StoreSnapshot, *, limit: int = MOST) -> list[str]:
+    return [one.id for one in await snapshot.rows(row).find(cluster=cluster, newest=True, limit=limit)]

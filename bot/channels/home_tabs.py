@@ -11,6 +11,7 @@ from alerts.cards.message import Message
 from alerts.store import Changed
 from bot.chat_accounts import People, UnknownPersonError
 from bot.delivery.notifier_protocol import SendError
+from bot.event_waits import set_within
 from collectors.facts.clock import Clock
 from commands.core.command import Handler
 from commands.core.request import Request
@@ -86,12 +87,8 @@ class HomeTabs:
             if not self._watched:
                 await self._changed.wait()
                 continue
-            try:
-                async with asyncio.timeout(wait):
-                    await self._changed.wait()
-            except TimeoutError:
-                if wait == LOOK_AGAIN:
-                    self._make_due()
+            if not await set_within(self._changed, wait) and wait == LOOK_AGAIN:
+                self._make_due()
 
     async def _look_at(self, user: str, watched: _Watched) -> float:
         """Publish the page if it is due and changed. Return the seconds until it has to be looked at."""

@@ -2,8 +2,9 @@
 
 from typing import ClassVar, NoReturn
 
+from alerts.cards.incident_facts import IncidentFacts
 from alerts.cards.message import Message
-from bot.delivery.notifier_protocol import Permanent, Picture, Refuses, SearchWindow
+from bot.delivery.notifier_protocol import NewMessage, Permanent, Picture, Refuses, SearchWindow
 from collectors.facts.sentences import Sentence, listed, said_by
 
 
@@ -15,7 +16,9 @@ class PostOnly:
     async def edit(self, channel: str, message_id: str, message: Message) -> None:
         self._refuse()
 
-    async def find(self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None) -> None:
+    async def find(
+        self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None
+    ) -> tuple[str, ...]:
         self._refuse()
 
     async def delete(self, channel: str, message_id: str) -> None:
@@ -26,6 +29,13 @@ class PostOnly:
 
     def _refuse(self) -> NoReturn:
         raise Permanent(self.only_posts)
+
+
+def facts_in(new: NewMessage, refusal: Sentence) -> IncidentFacts:
+    """Return the facts of an incident; what has none is refused."""
+    if not isinstance(new.content, Message) or new.content.facts is None:
+        raise Permanent(refusal)
+    return new.content.facts
 
 
 def misconfigured(name: str, error: Exception) -> Permanent:

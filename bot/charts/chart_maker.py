@@ -5,7 +5,7 @@ Nothing waits for it: a card without its chart is whole, and a chart that fails 
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 
 import structlog
@@ -47,31 +47,21 @@ class _Wanted:
     failures: int = 0
 
 
+@dataclass(eq=False, slots=True)
 class ChartMaker:
     """Charts of the live incident cards in channels that take pictures. Pass `wake` to the store's `listen`."""
 
-    def __init__(
-        self,
-        store: Store,
-        clusters: Mapping[str, LiveCluster],
-        notifiers: Mapping[str, Notifier],
-        rules: Callable[[], Mapping[str, Rule]],
-        clock: Clock,
-        *,
-        renderer: ChartRenderer,
-        errors: InternalErrors | None = None,
-    ) -> None:
-        self._store = store
-        self._clusters = clusters
-        self._notifiers = {kind: one for kind, one in notifiers.items() if one.capabilities.images}
-        self._rules = rules
-        self._clock = clock
-        self._renderer = renderer
-        self._errors = errors or InternalErrors()
-        self._wanted: dict[
-            str, _Wanted
-        ] = {}  # by card; one that has what it wants stays until its incident changes
-        self._changed = asyncio.Event()
+    store: Store
+    clusters: Mapping[str, LiveCluster]
+    notifiers: Mapping[str, Notifier]
+    rules: Callable[[], Mapping[str, Rule]]
+    clock: Clock
+    _: KW_ONLY
+    renderer: ChartRenderer
+    errors: InternalErrors = field(default_factory=InternalErrors)
+    # By card; one that has what it wants stays until its incident changes.
+    _wanted: dict[str, _Wanted] = field(default_factory=dict, init=False)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def wake(self, changed: Changed) -> None:
         """Listen to the store: a card may have been posted, or an incident may have ended."""
@@ -87,14 +77,14 @@ class ChartMaker:
                 await self._work()
                 await self._rest()
         finally:
-            await self._renderer.close()
+            await self.renderer.close()
 
     async def _rest(self) -> None:
         """Wait for a change, or until a chart is due. The child ends meanwhile."""
         due = min((one.due for one in self._wanted.values() if one.failures < ATTEMPTS), default=None)
-        pause = None if due is None else max(0.0, (due - self._clock.elapsed()).total_seconds())
+        pause = None if due is None else max(0.0, (due - self.clock.elapsed()).total_seconds())
         if pause is None or pause > 0:
-            await self._renderer.close()
+            await self.renderer.close()
         try:
             async with asyncio.timeout(pause):
                 await self._changed.wait()
@@ -102,13 +92,15 @@ class ChartMaker:
         except TimeoutError:
             return
 
+    def _takes_images(self, channel: str) -> bool:
+        notifier = self.notifiers.get(kind_and_name(channel)[0])
+        return notifier is not None and notifier.capabilities.images
+
     async def _look(self) -> None:
         """Find the live cards that lack the chart of their incident's state."""
-        async with self._store.read() as snapshot:
+        async with self.store.read() as snapshot:
             found = await snapshot.rows(PostedCard).find(state="live", kind=CardKind.INCIDENT.value)
-            cards = [
-                one for one in found if one.message_id and kind_and_name(one.channel)[0] in self._notifiers
-            ]
+            cards = [one for one in found if one.message_id and self._takes_images(one.channel)]
             incidents = await snapshot.rows(Incident).get_all({one.row_id for one in cards})
             images = await snapshot.rows(CardImage).get_all(one.id for one in cards)
         wanted: dict[str, _Wanted] = {}
@@ -118,7 +110,7 @@ class ChartMaker:
                 continue
             known = self._wanted.get(card.id)
             if known is None or known.resolved_at != incident.resolved_at:
-                known = _Wanted(incident.resolved_at, self._clock.elapsed() + SETTLES)
+                known = _Wanted(incident.resolved_at, self.clock.elapsed() + SETTLES)
             wanted[card.id] = known
         self._wanted = wanted
 
@@ -127,12 +119,12 @@ class ChartMaker:
 
         A card that points to a parent gets none.
         """
-        return image is None and not incident.parent and bool(charted_members(incident, self._rules()))
+        return image is None and not incident.parent and bool(charted_members(incident, self.rules()))
 
     async def _work(self) -> None:
         """Make the charts that are due."""
         for id, wanted in list(self._wanted.items()):
-            if wanted.failures >= ATTEMPTS or wanted.due > self._clock.elapsed():
+            if wanted.failures >= ATTEMPTS or wanted.due > self.clock.elapsed():
                 continue
             try:
                 is_done = await self._make(id)
@@ -140,39 +132,39 @@ class ChartMaker:
                 _log.info("chart is left out", card=id, reason=str(error))
                 is_done = False
             except Exception as error:  # one chart's bug must not stop the others
-                self._errors.contain(error, "chart", card=id)
+                self.errors.contain(error, "chart", card=id)
                 is_done = False
             if not is_done:
                 wanted.failures += 1
-                wanted.due = self._clock.elapsed() + AGAIN
+                wanted.due = self.clock.elapsed() + AGAIN
             await asyncio.sleep(SPACING)
 
     async def _make(self, id: str) -> bool:
         """Draw, upload and store the chart of a card. Return False when there is nothing to draw yet."""
-        rules = self._rules()
-        async with self._store.read() as snapshot:
+        rules = self.rules()
+        async with self.store.read() as snapshot:
             card = await snapshot.rows(PostedCard).get(id)
             incident = await snapshot.rows(Incident).get(card.row_id) if card is not None else None
             if card is None or incident is None:
                 return False
             members = charted_members(incident, rules)
             alerts = await snapshot.rows(Alert).get_all(one.alert for one in members)
-        cluster = self._clusters.get(incident.cluster)
+        cluster = self.clusters.get(incident.cluster)
         source = cluster.sources.answering(PromQLQuery) if cluster is not None else None
         if source is None:
             return False
-        for plan in chart_plans(incident, members, alerts, rules, self._clock.now()):
+        for plan in chart_plans(incident, members, alerts, rules, self.clock.now()):
             series = await source.range(plan.query, start=plan.start, end=plan.end, step=plan.step)
             if (chart := plan.chart(series)) is not None:
                 break
         else:
             return False
         alt = alt_text(chart)
-        content = await self._renderer.render(chart)
+        content = await self.renderer.render(chart)
         kind, channel = kind_and_name(card.channel)
         picture = Picture(name=f"{incident.id}.png", content=content, alt=alt)
         async with asyncio.timeout(SEND_WITHIN.total_seconds()):
-            file = await self._notifiers[kind].upload(channel, picture, thread=card.thread or card.message_id)
+            file = await self.notifiers[kind].upload(channel, picture, thread=card.thread or card.message_id)
         image = CardImage(
             id=card.id,
             cluster=card.cluster,
@@ -182,7 +174,7 @@ class ChartMaker:
             alt=alt,
             resolved_at=incident.resolved_at,
         )
-        async with self._store.unit() as unit:
+        async with self.store.unit() as unit:
             if await unit.rows(PostedCard).get(card.id) is not None:
                 await unit.rows(CardImage).put(image)
         self._wanted.pop(card.id, None)

@@ -18,7 +18,6 @@ from bot.delivery.card_entries import CardEntry, DeliveryJob, DeliveryStep, Repl
 from bot.delivery.fallback import Fallback
 from bot.delivery.journal import DeliveryJournal
 from bot.delivery.notifier_protocol import (
-    Duplicates,
     Gone,
     Incomplete,
     NewMessage,
@@ -233,17 +232,16 @@ class MessageSender:
         found = await self._send(
             "find", lambda notifier: notifier.find(self._name, row.nonce, window, thread)
         )
-        if found is None:
+        if not found:
             await self.save(job, intent_at=None)
             return
-        if isinstance(found, Duplicates):  # removed first, so that after a crash they are found again
-            for younger in found.younger:
-                await self._remove(younger)
-            found = found.oldest
+        oldest, *duplicates = found
+        for duplicate in duplicates:  # removed first, so that after a crash they are found again
+            await self._remove(duplicate)
         self._deps.counts["adopted"] += 1
         # What posted a card may have died before it attached its files: an edit attaches what is missing.
         unattached = {"digest": ""} if job.reply is None and self._can.edit else {}
-        await self.save(job, message_id=found, error="", **unattached)
+        await self.save(job, message_id=oldest, error="", **unattached)
 
     async def _remove(self, message_id: str) -> None:
         self._deps.counts["duplicates"] += 1

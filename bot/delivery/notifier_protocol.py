@@ -65,14 +65,6 @@ class Gone(SendError):  # noqa: N818
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Duplicates:
-    """The same message, posted more than once; `younger` are the others, oldest first."""
-
-    oldest: str
-    younger: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """A PNG, and what it shows in words."""
 
@@ -155,8 +147,8 @@ class Notifier(Protocol):
 
     async def find(
         self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None
-    ) -> str | Duplicates | None:
-        """Return our own message with this nonce, posted within the window."""
+    ) -> tuple[str, ...]:
+        """Return our own messages with this nonce, posted within the window, the oldest first."""
         ...
 
     async def delete(self, channel: str, message_id: str) -> None: ...

@@ -63,7 +63,9 @@ class UnconfiguredNotifier:
     async def edit(self, channel: str, message_id: str, message: Message) -> None:
         self._refuse(channel)
 
-    async def find(self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None) -> None:
+    async def find(
+        self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None
+    ) -> tuple[str, ...]:
         self._refuse(channel)
 
     async def delete(self, channel: str, message_id: str) -> None:

@@ -31,7 +31,7 @@ class Reconciler:
     """Edits and posts until every live card matches its rows, and posts every reply once.
 
     `notifiers`: by kind of channel. `counts`: calls by method (post, edit, find, delete), failures by kind, `adopted`
-    and `duplicates`. Pass `mark_changed` to the store's `listen`. All state is in the store, so a restart continues
+    and `duplicates`. Pass `wake` to the store's `listen`. All state is in the store, so a restart continues
     where a crash left off.
     """
 
@@ -67,8 +67,8 @@ class Reconciler:
             random=random or Random(),
         )
 
-    def mark_changed(self, changed: Changed) -> None:
-        """Take note of changed rows, after each commit. Our own workers' changes are ignored: they know them."""
+    def wake(self, changed: Changed) -> None:
+        """Listen to the store: take note of changed rows. Our own workers' changes are ignored: they know them."""
         if asyncio.current_task() not in self._tasks:
             self._desired.mark_changed(changed)
 

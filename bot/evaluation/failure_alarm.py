@@ -1,9 +1,9 @@
 """Alarm for objects that fail: it brings the checks that read them forward, which else wait for their interval."""
 
 import asyncio
-from contextlib import suppress
 from dataclasses import dataclass
 
+from bot.event_waits import set_within
 from bot.live_cluster import SNAPSHOT_EVERY
 from collectors.cluster.failures import failed_kind
 from collectors.cluster.kinds import NODES
@@ -63,6 +63,4 @@ class FailureAlarm:
         now = asyncio.get_running_loop().time()
         seconds = min([seconds, *(bell.due - now for bell in self._bells.values() if bell.due is not None)])
         self._woken.clear()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._woken.wait()
+        await set_within(self._woken, seconds)

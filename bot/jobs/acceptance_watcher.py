@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
 
 import structlog
@@ -16,6 +15,7 @@ from alerts.incidents.member_rows import incident_write, whole_ones, write_incid
 from alerts.incidents.proofs_of_actions import prove_accepted
 from alerts.lifecycle import AlertState
 from alerts.store import Changed, Store, StoreSnapshot, Unit
+from bot.event_waits import set_within
 from bot.jobs.card_replies import reply
 from bot.live_cluster import LiveCluster
 from collectors.cluster.inventory import Inventory
@@ -43,6 +43,7 @@ LOOK_AGAIN = 15.0  # seconds, while something is judged or watched
 _log = structlog.get_logger()
 
 
+@dataclass(eq=False, slots=True)
 class AcceptanceWatcher:
     """Follows acceptances from the end of their plan until nothing can withdraw them any more.
 
@@ -50,24 +51,16 @@ class AcceptanceWatcher:
     request's id is the same.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        clusters: Mapping[str, LiveCluster],
-        clock: Clock,
-        take: Handler,
-        policy: AcceptancePolicy,
-        *,
-        errors: InternalErrors | None = None,
-    ) -> None:
-        self._store = store
-        self._clusters = clusters
-        self._clock = clock
-        self._take = take
-        self._policy = policy
-        self._errors = errors or InternalErrors()
-        self._changed = asyncio.Event()
-        self._is_busy = True  # whether an acceptance may change without a row that does
+    store: Store
+    clusters: Mapping[str, LiveCluster]
+    clock: Clock
+    take: Handler
+    policy: AcceptancePolicy
+    _: KW_ONLY
+    errors: InternalErrors = field(default_factory=InternalErrors)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    # Whether an acceptance may change without a row that does.
+    _is_busy: bool = field(default=True, init=False)
 
     def wake(self, changed: Changed) -> None:
         """Listen to the store: wake up when plans or acceptances have changed, or alerts while one is watched."""
@@ -78,15 +71,13 @@ class AcceptanceWatcher:
         """Run until cancelled."""
         while True:
             await self.check()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_AGAIN if self._is_busy else None):
-                    await self._changed.wait()
+            await set_within(self._changed, LOOK_AGAIN if self._is_busy else None)
             self._changed.clear()
 
     async def check(self) -> None:
         """Look once at each acceptance that is not settled."""
-        now = self._clock.now()
-        async with self._store.read() as snapshot:
+        now = self.clock.now()
+        async with self.store.read() as snapshot:
             running = await snapshot.rows(Acceptance).find(state=AcceptanceState.RUNNING.value)
             accepted = await snapshot.rows(Acceptance).find(state=AcceptanceState.ACCEPTED.value)
         watched = [one for one in accepted if one.watched_until is not None and one.watched_until >= now]
@@ -105,12 +96,12 @@ class AcceptanceWatcher:
         except SourceError:
             return  # blind: nothing is said
         except Exception as error:  # one acceptance's bug must not stop the others
-            self._errors.contain(error, "acceptance", acceptance=one.id)
+            self.errors.contain(error, "acceptance", acceptance=one.id)
 
     async def _judge(self, one: Acceptance) -> None:
         """Store the verdict, once the plan has ended and the node can be seen."""
-        cluster = self._clusters.get(one.cluster)
-        async with self._store.read() as snapshot:
+        cluster = self.clusters.get(one.cluster)
+        async with self.store.read() as snapshot:
             plan = await snapshot.rows(Plan).get(one.plan)
             if plan is not None and not plan.has_ended:
                 return
@@ -133,37 +124,37 @@ class AcceptanceWatcher:
             results,
             earlier,
             node=_as_tested(node, one, cluster.inventory()) if node is not None else None,
-            now=self._clock.now(),
-            slow_below=self._policy.slow_below,
-            watched_for=self._policy.watched_for,
+            now=self.clock.now(),
+            slow_below=self.policy.slow_below,
+            watched_for=self.policy.watched_for,
         )
-        async with self._store.unit() as unit:
+        async with self.store.unit() as unit:
             if await unit.rows(Acceptance).get(one.id) != one:
                 return
             await unit.rows(Acceptance).put(after)
             await self._say(after, unit)
             if after.is_proof:
-                await _prove(after, unit, self._clock.now())
+                await _prove(after, unit, self.clock.now())
         _log.info("node judged", node=after.node, cluster=after.cluster, verdict=after.state.value)
-        if after.is_proof and self._policy.ends_lease:
+        if after.is_proof and self.policy.ends_lease:
             await self._end_lease(after)
 
     async def _note_return(self, one: Acceptance) -> None:
         """Note when it takes pods again, whoever uncordoned it: then nothing is suggested any more."""
-        cluster = self._clusters.get(one.cluster)
+        cluster = self.clusters.get(one.cluster)
         if cluster is None or not _takes_pods(one, cluster.inventory()):
             return
-        async with self._store.unit() as unit:
+        async with self.store.unit() as unit:
             stored = await unit.rows(Acceptance).get(one.id)
             if stored is not None and stored.is_proof and stored.returned_at is None:
-                await unit.rows(Acceptance).put(replace(stored, returned_at=self._clock.now()))
+                await unit.rows(Acceptance).put(replace(stored, returned_at=self.clock.now()))
 
     async def _watch(self, one: Acceptance) -> None:
         """Withdraw it if an alert about its GPUs fired after it."""
-        async with self._store.unit() as unit:
+        async with self.store.unit() as unit:
             stored = await unit.rows(Acceptance).get(one.id)
             alerts = await unit.rows(Alert).find(cluster=one.cluster, state=AlertState.FIRING.value)
-            after = withdrawn(stored, alerts, self._clock.now()) if stored is not None else None
+            after = withdrawn(stored, alerts, self.clock.now()) if stored is not None else None
             if after is None:
                 return
             await unit.rows(Acceptance).put(after)
@@ -172,12 +163,12 @@ class AcceptanceWatcher:
 
     async def _say(self, one: Acceptance, unit: Unit) -> None:
         cards = await unit.rows(PostedCard).find(kind=CardKind.PLAN.value, row_id=one.plan)
-        now = self._clock.now()
+        now = self.clock.now()
         await reply(cards, f"acceptance/{one.state.value}", text(verdict_line(one)), unit=unit, now=now)
 
     async def _end_lease(self, one: Acceptance) -> None:
         """Uncordon the node as the automation of the settings; what they do not allow is refused there, and said."""
-        async with self._store.read() as snapshot:
+        async with self.store.read() as snapshot:
             lease = await _lease_of(one, snapshot)
             channel = await _channel_of(one, snapshot)
         if lease is None or lease.since > one.at:
@@ -188,12 +179,12 @@ class AcceptanceWatcher:
             kind=ActorKind.AUTOMATION,
             person=automation_id(LEASE_AUTOMATION),
         )
-        await self._take(
+        await self.take(
             Request(
                 id=f"acceptance/{one.id}",
                 line=f"{uncordon_line(one)} --cluster {one.cluster}",
                 actor=actor,
-                at=self._clock.now(),
+                at=self.clock.now(),
                 origin=Origin(via=LEASE_AUTOMATION, channel=channel, why=verdict_line(one)),
             )
         )

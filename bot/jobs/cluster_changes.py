@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from functools import partial
 
+from bot.event_waits import set_within
 from bot.live_cluster import SNAPSHOT_EVERY, LiveCluster
 from collectors.cluster.cache import ObjectChange
 
@@ -24,8 +25,6 @@ async def check_after_changes(
                 stack.callback(cluster.cache.subscribe(partial(note, name)))
         while True:
             await check()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LONGEST_SLEEP):
-                    await changed.wait()
+            await set_within(changed, LONGEST_SLEEP)
             changed.clear()
             await asyncio.sleep(SNAPSHOT_EVERY)

@@ -5,6 +5,7 @@ Nothing is stored, and nothing waits for it: a card without them is whole, and w
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
 from functools import partial
 
@@ -23,27 +24,19 @@ PAUSE = timedelta(seconds=2)  # after a change: other rows of the same fault fol
 MOST = 20  # incidents asked about in one look, the newest first
 
 
+@dataclass(eq=False, slots=True)
 class CulpritFinder:
     """What is known of open incidents. Pass `wake` to the store's `listen`; `on_change` gets a cluster's name."""
 
-    def __init__(
-        self,
-        store: Store,
-        clusters: Mapping[str, LiveCluster],
-        rules: Callable[[], Mapping[str, Rule]],
-        clock: Clock,
-        *,
-        on_change: Callable[[str], None],
-        errors: InternalErrors | None = None,
-    ) -> None:
-        self._store = store
-        self._clusters = clusters
-        self._rules = rules
-        self._clock = clock
-        self._on_change = on_change
-        self._errors = errors or InternalErrors()
-        self._known: dict[str, tuple[Culprit, ...]] = {}  # by incident
-        self._changed = asyncio.Event()
+    store: Store
+    clusters: Mapping[str, LiveCluster]
+    rules: Callable[[], Mapping[str, Rule]]
+    clock: Clock
+    _: KW_ONLY
+    on_change: Callable[[str], None]
+    errors: InternalErrors = field(default_factory=InternalErrors)
+    _known: dict[str, tuple[Culprit, ...]] = field(default_factory=dict, init=False)  # by incident
+    _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def of(self, incident: Incident) -> tuple[Culprit, ...]:
         """Return what was found last of an open incident."""
@@ -68,8 +61,8 @@ class CulpritFinder:
 
     async def look(self) -> bool:
         """Ask about the open incidents that want to know; return whether there is one."""
-        rules = self._rules()
-        async with self._store.read() as snapshot:
+        rules = self.rules()
+        async with self.store.read() as snapshot:
             found = await snapshot.rows(Incident).find(state="open", newest=True)
         wanted = {
             one.id: (one, nodes)
@@ -82,20 +75,20 @@ class CulpritFinder:
         return bool(wanted)
 
     async def _ask(self, incident: Incident, nodes: Mapping[Culprits, str]) -> None:
-        cluster = self._clusters.get(incident.cluster)
+        cluster = self.clusters.get(incident.cluster)
         if cluster is None:
             return
         before = self._known.pop(incident.id, ())
         try:
-            query = partial(cluster.query, at=self._clock.now())
+            query = partial(cluster.query, at=self.clock.now())
             asked = [await with_most(kind, node, cluster, query) for kind, node in nodes.items()]
             found = tuple(one for some in asked for one in some)
         except SourceError:
             found = ()
         except Exception as error:  # one incident's bug must not stop the others
-            self._errors.contain(error, "culprits", incident=incident.id)
+            self.errors.contain(error, "culprits", incident=incident.id)
             found = ()
         if found:
             self._known[incident.id] = found
         if [one.pod for one in found] != [one.pod for one in before]:
-            self._on_change(incident.cluster)  # the figures alone are seen when the card is composed next
+            self.on_change(incident.cluster)  # the figures alone are seen when the card is composed next

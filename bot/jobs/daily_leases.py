@@ -1,7 +1,7 @@
 """The daily reminder of cordons: each owner reads once a day, at a set hour of theirs, which nodes they keep out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -35,59 +35,57 @@ class Readers:
     persons: Persons = field(default_factory=EachTheirOwn)
 
 
+@dataclass(frozen=True, slots=True)
 class DailyLeases:
     """Keeps the next reminder of each owner in the store, and says it at its hour. A restart repeats and skips none."""
 
-    def __init__(
-        self,
-        store: Store,
-        clusters: Mapping[str, LiveCluster],
-        clock: Clock,
-        *,
-        daily: DailyTime,
-        readers: Readers,
-    ) -> None:
-        self._store = store
-        self._clusters = clusters
-        self._clock = clock
-        self._daily = daily
-        self._readers = readers
-        work = DueWork(name="daily leases", row=DailyReminder, column="due_at", do=self._remind)
-        self.works: tuple[DueWork[DailyReminder], ...] = (work,) if daily.at is not None else ()
+    store: Store
+    clusters: Mapping[str, LiveCluster]
+    clock: Clock
+    _: KW_ONLY
+    daily: DailyTime
+    readers: Readers
+
+    @property
+    def works(self) -> tuple[DueWork[DailyReminder], ...]:
+        """What is due; nothing without an hour."""
+        if self.daily.at is None:
+            return ()
+        return (DueWork(name="daily leases", row=DailyReminder, column="due_at", do=self._remind),)
 
     async def follow(self, leases: Sequence[CordonLease]) -> None:
         """Store the next reminder of each owner who has none, and delete that of who has no lease any more."""
-        if self._daily.at is None:
+        if self.daily.at is None:
             return
         names = {self._owner_of(one): one.owner_name for one in leases}
-        now = self._clock.now()
-        async with self._store.read() as snapshot:
+        now = self.clock.now()
+        async with self.store.read() as snapshot:
             due = {one.owner: one for one in await snapshot.rows(DailyReminder).find() if one.due_at}
         if names.keys() == due.keys():
             return
-        async with self._store.unit() as unit:
+        async with self.store.unit() as unit:
             for owner in names.keys() - due.keys():
                 await unit.rows(DailyReminder).add(self._next(owner, names[owner], now))
             for owner in due.keys() - names.keys():
                 await unit.rows(DailyReminder).delete(due[owner].id)
 
     def _owner_of(self, lease: CordonLease) -> str:
-        return self._readers.persons.person_of(lease.owner)
+        return self.readers.persons.person_of(lease.owner)
 
     def _next(self, owner: str, name: str, now: datetime) -> DailyReminder:
-        at = self._daily.next_after(now, owner)
+        at = self.daily.next_after(now, owner)
         return DailyReminder(id=f"{owner}/{at:%Y%m%dT%H%M}", owner=owner, owner_name=name, at=at)
 
     async def _remind(self, due: DailyReminder, now: datetime) -> timedelta | None:
         """Say what the owner keeps out of service now, if anything is old enough, and store the next reminder."""
         nodes = await self._nodes_of(due.owner, now)
-        async with self._store.unit() as unit:
+        async with self.store.unit() as unit:
             stored = await unit.rows(DailyReminder).get(due.id)
             if stored is None or stored.due_at is None or stored.at > now:
                 return None
             await unit.rows(DailyReminder).delete(stored.id)
             await unit.rows(DailyReminder).put(self._next(due.owner, due.owner_name, now))
-            readers = self._readers
+            readers = self.readers
             direct = direct_channel(due.owner, (readers.channel,), readers.reaches_people)
             channel = direct or readers.channel
             if not nodes or not channel or now - due.at > SAID_WITHIN:
@@ -100,7 +98,7 @@ class DailyLeases:
 
     async def _nodes_of(self, owner: str, now: datetime) -> tuple[LeasedNode, ...]:
         """Return the nodes that the owner keeps out of service for long, or beyond the end of the lease."""
-        async with self._store.read() as snapshot:
+        async with self.store.read() as snapshot:
             leases = [
                 one
                 for one in await snapshot.rows(CordonLease).find()
@@ -123,7 +121,7 @@ class DailyLeases:
         )
 
     def _waits_for(self, lease: CordonLease, incidents: Sequence[Incident], now: datetime) -> str:
-        cluster = self._clusters.get(lease.cluster)
+        cluster = self.clusters.get(lease.cluster)
         try:
             node = cluster.inventory().nodes.get(lease.node) if cluster is not None else None
         except SourceError as error:

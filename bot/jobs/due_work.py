@@ -39,3 +39,15 @@ class DueWork(Generic[Row]):
         """Return the time from which a row in that range is due."""
         time: datetime = attrgetter(table_of(self.row).columns[self.column])(row)
         return time + self.after
+
+
+def unanswered(
+    name: str,
+    row: type[Row],
+    remind: Callable[[Any, datetime], Awaitable[timedelta | None]],
+    *,
+    every: timedelta,
+) -> tuple[DueWork[Row], ...]:
+    """Return the work of reminding of rows that nobody has acknowledged; none without a period."""
+    work = DueWork(name=name, row=row, column="unanswered_since", do=remind, after=every)
+    return (work,) if every else ()

@@ -1,9 +1,8 @@
 """Reminders of critical incidents that nobody has acknowledged: each is repeated in its channels, once a period."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 import structlog
 
@@ -18,7 +17,7 @@ from alerts.routing import CardRouting
 from alerts.silences import Silence
 from alerts.store import Between, Store, StoreSnapshot, Unit
 from bot.jobs.card_replies import broadcast
-from bot.jobs.due_work import DueWork
+from bot.jobs.due_work import DueWork, unanswered
 from bot.jobs.muted_reminders import LOOK_AGAIN_AT_MUTES, muted_channels
 from collectors.facts.sentences import listed, sentence
 from commands.incident.card_context import active, silenced_until
@@ -29,6 +28,7 @@ NAMED = 3
 _log = structlog.get_logger()
 
 
+@dataclass(frozen=True, slots=True)
 class IncidentReminder:
     """Posts a reply into an incident's thread that the channel shows too. Whoever acknowledges it ends that.
 
@@ -36,30 +36,31 @@ class IncidentReminder:
     then. Without a period nothing is repeated.
     """
 
-    def __init__(self, store: Store, *, every: timedelta, routing: CardRouting | None = None) -> None:
-        self._store = store
-        self._routing = routing or CardRouting()
-        self._every = every
-        work = DueWork(
-            name="incidents", row=Incident, column="unanswered_since", do=self._remind, after=every
-        )
-        self.works: tuple[DueWork[Any], ...] = (work,) if every else ()
+    store: Store
+    _: KW_ONLY
+    every: timedelta
+    routing: CardRouting = field(default_factory=CardRouting)
+
+    @property
+    def works(self) -> tuple[DueWork[Incident], ...]:
+        """What is due; nothing without a period."""
+        return unanswered("incidents", Incident, self._remind, every=self.every)
 
     async def _remind(self, due: Incident, now: datetime) -> timedelta:
         """Remind of the incident as it is stored now, and of those with it that are due soon if they are many."""
-        async with self._store.unit() as unit:
+        async with self.store.unit() as unit:
             incident = await unit.rows(Incident).get(due.id)
             since = incident.unanswered_since if incident is not None else None
-            if incident is None or since is None or now < since + self._every:
-                return self._every
+            if incident is None or since is None or now < since + self.every:
+                return self.every
             if (until := await _silenced_until(incident, unit, now)) is not None:
                 return until - now
-            muted = await muted_channels([incident], unit, self._routing, now)
+            muted = await muted_channels([incident], unit, self.routing, now)
             if muted is None:
                 return LOOK_AGAIN_AT_MUTES
             cards = [one for one in await _cards(incident, unit) if one.channel not in muted]
             if not cards:
-                return self._every
+                return self.every
             together = [incident, *await self._due_soon(incident, unit, now)]
             if len(together) <= MOST_ALONE:
                 together = [incident]
@@ -71,11 +72,11 @@ class IncidentReminder:
             else:
                 await self._repeat_all(together, muted, unit, now)
             _log.info("repeated", incidents=[one.id for one in together])
-        return self._every
+        return self.every
 
     async def _due_soon(self, incident: Incident, unit: Unit, now: datetime) -> list[Incident]:
         """Return the others of its channels that are due within a third of the period, and have a card there."""
-        soon = Between(start="0", end=now - self._every + self._every / 3)
+        soon = Between(start="0", end=now - self.every + self.every / 3)
         found = await unit.rows(Incident).find(cluster=incident.cluster, unanswered_since=soon)
         return [
             one
@@ -84,7 +85,7 @@ class IncidentReminder:
             and one.channels == incident.channels
             and await _cards(one, unit)
             and await _silenced_until(one, unit, now) is None
-            and await muted_channels([one], unit, self._routing, now) is not None
+            and await muted_channels([one], unit, self.routing, now) is not None
         ]
 
     async def _repeat_all(

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -37,33 +37,25 @@ LONG_WAIT = timedelta(minutes=10)  # whoever waited so long gets a reply that it
 _log = structlog.get_logger()
 
 
+@dataclass(eq=False, slots=True)
 class LaunchWatcher:
     """Reports trainings to their owners: queued, running, failed with the first failed task's last log lines."""
 
-    def __init__(
-        self,
-        store: Store,
-        clusters: Mapping[str, LiveCluster],
-        clock: Clock,
-        *,
-        redact: Redactor,
-        channel: str,
-        errors: InternalErrors | None = None,
-        reaches_people: Callable[[str], bool] = lambda _kind: False,
-        rules: Callable[[], Mapping[str, Rule]] = dict,
-    ) -> None:
-        self._rules = rules
-        self._looked_at: dict[str, timedelta] = {}  # when the place of a launch was looked up
-        self._store = store
-        self._clusters = clusters
-        self._clock = clock
-        self._redact = redact
-        self._channel = channel
-        self._reaches_people = reaches_people
-        self._errors = errors or InternalErrors()
-        self._followed: frozenset[tuple[str, str]] = frozenset()  # cluster, namespace
-        self._given_up_at: dict[tuple[str, datetime], timedelta] = {}  # a launch -> by Clock.elapsed()
-        self._changed = asyncio.Event()
+    store: Store
+    clusters: Mapping[str, LiveCluster]
+    clock: Clock
+    _: KW_ONLY
+    redact: Redactor
+    channel: str
+    errors: InternalErrors = field(default_factory=InternalErrors)
+    reaches_people: Callable[[str], bool] = lambda _kind: False
+    rules: Callable[[], Mapping[str, Rule]] = dict
+    # When the place of a launch was looked up.
+    _looked_at: dict[str, timedelta] = field(default_factory=dict, init=False)
+    _followed: frozenset[tuple[str, str]] = field(default=frozenset(), init=False)  # cluster, namespace
+    # A launch -> by Clock.elapsed().
+    _given_up_at: dict[tuple[str, datetime], timedelta] = field(default_factory=dict, init=False)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def wake(self, changed: Changed) -> None:
         """Listen to the store: wake up when there may be another launch or reclaim request."""
@@ -77,18 +69,18 @@ class LaunchWatcher:
 
     async def run(self) -> None:
         """Run until cancelled: check after each change, but not before it is in the cluster's snapshot."""
-        await check_after_changes(self.check, self._changed, self._clusters, self._note)
+        await check_after_changes(self.check, self._changed, self.clusters, self._note)
 
     async def check(self) -> None:
         """Check every launch that is not over, and every reclaim request that waits for its card."""
-        async with self._store.unit() as unit:
+        async with self.store.unit() as unit:
             launches = await unit.rows(Launch).find(state="live")
             for reclaim in await unit.rows(ReclaimRequest).find(state=ReclaimState.ASKED.value):
                 await self._add_card(unit, reclaim)
         self._followed = frozenset((one.cluster, one.training.partition("/")[0]) for one in launches)
         self._given_up_at = {(one.id, one.at): self._deadline(one) for one in launches}
         for launch in launches:
-            cluster = self._clusters.get(launch.cluster)
+            cluster = self.clusters.get(launch.cluster)
             if cluster is None:
                 continue
             try:
@@ -97,18 +89,18 @@ class LaunchWatcher:
             except SourceError:
                 continue  # blind: nothing is reported and nothing is dropped
             except Exception as error:  # one launch's bug must not stop the others
-                self._errors.contain(error, "launch", launch=launch.id)
+                self.errors.contain(error, "launch", launch=launch.id)
 
     def _deadline(self, launch: Launch) -> timedelta:
         """Return until when the launch's training may be missing. A later clock step does not change it."""
         if (known := self._given_up_at.get((launch.id, launch.at))) is not None:
             return known
-        left = launch.at + STARTS_WITHIN - self._clock.now()
-        return self._clock.elapsed() + min(left, STARTS_WITHIN)
+        left = launch.at + STARTS_WITHIN - self.clock.now()
+        return self.clock.elapsed() + min(left, STARTS_WITHIN)
 
     async def _follow(self, launch: Launch, training: Training | None, cluster: LiveCluster) -> None:
-        now = self._clock.now()
-        if training is None and self._clock.elapsed() < self._given_up_at[launch.id, launch.at]:
+        now = self.clock.now()
+        if training is None and self.clock.elapsed() < self._given_up_at[launch.id, launch.at]:
             return
         state = training.state if training else TrainingState.STOPPED
         reason = training.reason if training else sentence("it is no longer in the cluster")
@@ -130,7 +122,7 @@ class LaunchWatcher:
         )
         if training is not None and state is TrainingState.FAILED and not launch.cause:
             updated = await with_failure(
-                updated, training, cluster, self._rules(), redact=self._redact, now=now
+                updated, training, cluster, self.rules(), redact=self.redact, now=now
             )
         if training is not None:
             updated = await with_use(updated, training, cluster, now)
@@ -141,13 +133,13 @@ class LaunchWatcher:
                 failed_at=first.finished or now,
                 failed_on=suspected_node(blame) or suspected_node(first),
             )
-        async with self._store.unit() as unit:
+        async with self.store.unit() as unit:
             if await unit.rows(Launch).get(launch.id) != launch:
                 return  # launched again or undone, while the logs were read
             if state in (TrainingState.SUSPENDED, TrainingState.STOPPED) and not updated.by_whom:
                 updated = replace(updated, by_whom=await held_by(launch, unit, now))
             await unit.rows(Launch).put(updated)
-            card = wanted_launch_card(launch, self._channel)
+            card = wanted_launch_card(launch, self.channel)
             if launch.reported_state:
                 await unit.rows(PostedCard).add(card)
             else:  # an earlier launch of that name has a final card in another thread
@@ -165,14 +157,14 @@ class LaunchWatcher:
             self._looked_at.pop(launch.id, None)
             return ""
         last = self._looked_at.get(launch.id)
-        if last is not None and self._clock.elapsed() - last < PLACE_EVERY:
+        if last is not None and self.clock.elapsed() - last < PLACE_EVERY:
             return launch.place
-        self._looked_at[launch.id] = self._clock.elapsed()
+        self._looked_at[launch.id] = self.clock.elapsed()
         return await queue_place(training, cluster)
 
     async def _add_card(self, unit: Unit, reclaim: ReclaimRequest) -> None:
         """Add the reclaim request's cards, which mention the owner: in its channel, and directly."""
-        for wanted in wanted_reclaim_cards(reclaim, self._channel, reaches_people=self._reaches_people):
+        for wanted in wanted_reclaim_cards(reclaim, self.channel, reaches_people=self.reaches_people):
             if not await unit.rows(PostedCard).add(wanted):
                 card = await unit.rows(PostedCard).get(wanted.id)
                 assert card is not None

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 import structlog
 
@@ -32,6 +32,7 @@ async def nobody_follows(_leases: Sequence[CordonLease]) -> None:
     return None
 
 
+@dataclass(eq=False, slots=True)
 class LeaseWatcher:
     """Keeps in each lease what is known of its cordon. It lifts none.
 
@@ -40,22 +41,14 @@ class LeaseWatcher:
     `follow` gets all leases whenever one may have changed.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        clusters: Mapping[str, LiveCluster],
-        clock: Clock,
-        *,
-        follow: Callable[[Sequence[CordonLease]], Awaitable[None]] = nobody_follows,
-        errors: InternalErrors | None = None,
-    ) -> None:
-        self._follow = follow
-        self._store = store
-        self._clusters = clusters
-        self._clock = clock
-        self._errors = errors or InternalErrors()
-        self._followed: frozenset[tuple[str, str]] = frozenset()  # cluster, node
-        self._changed = asyncio.Event()
+    store: Store
+    clusters: Mapping[str, LiveCluster]
+    clock: Clock
+    _: KW_ONLY
+    follow: Callable[[Sequence[CordonLease]], Awaitable[None]] = nobody_follows
+    errors: InternalErrors = field(default_factory=InternalErrors)
+    _followed: frozenset[tuple[str, str]] = field(default=frozenset(), init=False)  # cluster, node
+    _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def wake(self, changed: Changed) -> None:
         """Listen to the store: wake up when there may be another lease, or a plan that changed one has ended."""
@@ -68,16 +61,16 @@ class LeaseWatcher:
 
     async def run(self) -> None:
         """Run until cancelled: check after each change, but not before it is in the cluster's snapshot."""
-        await check_after_changes(self.check, self._changed, self._clusters, self._note)
+        await check_after_changes(self.check, self._changed, self.clusters, self._note)
 
     async def check(self) -> None:
         """Look once at each lease whose cordon is not seen to be as the lease says."""
-        async with self._store.read() as snapshot:
+        async with self.store.read() as snapshot:
             leases = await snapshot.rows(CordonLease).find()
         self._followed = frozenset((one.cluster, one.node) for one in leases)
-        await self._follow(leases)
+        await self.follow(leases)
         for lease in leases:
-            cluster = self._clusters.get(lease.cluster)
+            cluster = self.clusters.get(lease.cluster)
             if cluster is None:
                 continue
             try:
@@ -85,7 +78,7 @@ class LeaseWatcher:
             except SourceError:
                 continue  # blind: nothing is said, and nothing ends
             except Exception as error:  # one lease's bug must not stop the others
-                self._errors.contain(error, "lease", lease=lease.id)
+                self.errors.contain(error, "lease", lease=lease.id)
 
     async def _look(self, lease: CordonLease, cluster: LiveCluster) -> None:
         seen = cluster.inventory().nodes.get(lease.node)
@@ -99,19 +92,19 @@ class LeaseWatcher:
             if not is_seen:
                 await self._end(lease, is_replaced=node is not None)
             return
-        lifted_at = None if stands(node) else lease.lifted_at or self._clock.now()
+        lifted_at = None if stands(node) else lease.lifted_at or self.clock.now()
         if lifted_at == lease.lifted_at:
             return
-        async with self._store.unit() as unit:
+        async with self.store.unit() as unit:
             if await unit.rows(CordonLease).get(lease.id) != lease or await _is_in_a_plan(lease, unit):
                 return  # a plan was faster, or is about to end it
             await unit.rows(CordonLease).put(replace(lease, lifted_at=lifted_at))
 
     async def _end(self, lease: CordonLease, *, is_replaced: bool) -> None:
-        now = self._clock.now()
-        async with self._store.read() as snapshot:
+        now = self.clock.now()
+        async with self.store.read() as snapshot:
             plan = await plan_of(lease, snapshot)
-        async with self._store.unit() as unit:
+        async with self.store.unit() as unit:
             if await unit.rows(CordonLease).get(lease.id) != lease:
                 return
             await unit.rows(CordonLease).delete(lease.id)

@@ -3,13 +3,14 @@
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, field
 
 import structlog
 
 from alerts.cards.posted import PostedCard
 from alerts.store import Changed, Store, StoreError
 from bot.cards.plan_cards import wanted_plan_card
+from bot.event_waits import set_within
 from collectors.facts.results import SourceError
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState
@@ -36,6 +37,7 @@ async def no_preparation(_plan: Plan) -> None:
     """Do nothing before a plan."""
 
 
+@dataclass(eq=False, slots=True)
 class PlanRunner:
     """Owns all running plans. At start it resumes what an earlier process left.
 
@@ -44,30 +46,20 @@ class PlanRunner:
     few seconds at most, and raises nothing.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        executor: PlanExecutor,
-        *,
-        channel: str,
-        renew: Callable[[Plan], Awaitable[bool]] = as_it_is,
-        divide: Callable[[Plan], Awaitable[bool]] = as_a_whole,
-        pauses: tuple[float, ...] = RESUME_AFTER,
-        gate_again: float = GATE_AGAIN,
-        before: Callable[[Plan], Awaitable[None]] = no_preparation,
-    ) -> None:
-        self._store = store
-        self._executor = executor
-        self._renew = renew
-        self._divide = divide
-        self._pauses = pauses
-        self._gate_again = gate_again
-        self._before = before
-        self._channel = channel  # for plans that were not requested in a channel
-        self._changed = asyncio.Event()
-        self._running: set[str] = set()
-        self._tried: dict[str, str] = {}  # plan -> what held it back when it was last tried to divide it
-        self._held = False  # whether a gate holds plans back
+    store: Store
+    executor: PlanExecutor
+    _: KW_ONLY
+    channel: str  # for plans that were not requested in a channel
+    renew: Callable[[Plan], Awaitable[bool]] = as_it_is
+    divide: Callable[[Plan], Awaitable[bool]] = as_a_whole
+    pauses: tuple[float, ...] = RESUME_AFTER
+    gate_again: float = GATE_AGAIN
+    before: Callable[[Plan], Awaitable[None]] = no_preparation
+    _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _running: set[str] = field(default_factory=set, init=False)
+    # Plan -> what held it back when it was last tried to divide it.
+    _tried: dict[str, str] = field(default_factory=dict, init=False)
+    _held: bool = field(default=False, init=False)  # whether a gate holds plans back
 
     def wake(self, changed: Changed) -> None:
         """Listen to the store: wake up when plans have changed."""
@@ -87,9 +79,7 @@ class PlanRunner:
 
     async def _change_or_gate(self) -> None:
         """Wait until plans have changed or, if a gate holds some back, until they are to be tried again."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._gate_again if self._held else None):
-                await self._changed.wait()
+        await set_within(self._changed, self.gate_again if self._held else None)
         self._changed.clear()
 
     async def _to_begin(self) -> list[Plan]:
@@ -97,7 +87,7 @@ class PlanRunner:
         found = await self._waiting()
         held = [one for one in found if one.state is PlanState.WAITING and one.id not in self._running]
         try:
-            free = {one.id for one in await self._executor.let_go(held)}
+            free = {one.id for one in await self.executor.let_go(held)}
         except StoreError:
             raise
         except Exception as error:  # one plan's bug must not stop the others: each is tried by itself
@@ -115,7 +105,7 @@ class PlanRunner:
             return
         self._tried[plan.id] = plan.held
         try:
-            if await self._divide(plan):
+            if await self.divide(plan):
                 _log.info("plan divided", plan=plan.id, line=plan.line)
         except StoreError:
             raise
@@ -134,14 +124,14 @@ class PlanRunner:
 
     async def _unfinished(self) -> list[Plan]:
         """Return cancelled plans that an earlier process did not finish stopping."""
-        async with self._store.read() as snapshot:
+        async with self.store.read() as snapshot:
             newest = await snapshot.rows(Plan).find(
                 state=PlanState.CANCELLED.value, newest=True, limit=CHECK_LIMIT
             )
         return [plan for plan in newest if not plan.has_ended]
 
     async def _waiting(self) -> list[Plan]:
-        async with self._store.unit() as unit:
+        async with self.store.unit() as unit:
             found = [
                 plan
                 for state in (PlanState.CONFIRMED, PlanState.WAITING, PlanState.RUNNING)
@@ -151,7 +141,7 @@ class PlanRunner:
             for plan in found:
                 if plan.id in self._running:
                     continue
-                if (card := await wanted_plan_card(plan, unit, self._channel)) is not None:
+                if (card := await wanted_plan_card(plan, unit, self.channel)) is not None:
                     await unit.rows(PostedCard).add(card)
         return found
 
@@ -172,36 +162,36 @@ class PlanRunner:
         while True:
             try:
                 found = await self._stored(plan)
-                if found.state is PlanState.WAITING and not await self._renew(found):
+                if found.state is PlanState.WAITING and not await self.renew(found):
                     return await self._stored(plan)
-                await self._before(found)
-                return await self._executor.execute(found)
+                await self.before(found)
+                return await self.executor.execute(found)
             except Exception as error:
                 if not await self._has_store():  # then it may be to blame
-                    failures, pause = 0, self._pauses[-1]
-                elif failures == len(self._pauses):
+                    failures, pause = 0, self.pauses[-1]
+                elif failures == len(self.pauses):
                     return error
                 else:
-                    failures, pause = failures + 1, self._pauses[failures]
+                    failures, pause = failures + 1, self.pauses[failures]
                 _log.warning("plan interrupted, resuming", plan=plan.id, reason=repr(error)[:500])
             await asyncio.sleep(pause)
 
     async def _has_store(self) -> bool:
         try:
-            async with self._store.unit():
+            async with self.store.unit():
                 return True
         except Exception:
             return False
 
     async def _stored(self, plan: Plan) -> Plan:
-        async with self._store.unit() as unit:
+        async with self.store.unit() as unit:
             return await unit.rows(Plan).get(plan.id) or plan
 
     async def _abandoned(self, plan: Plan, error: Exception) -> Plan:
         """End the plan as failed, as soon as the store takes it."""
-        for pause in itertools.chain(self._pauses, itertools.repeat(60.0)):
+        for pause in itertools.chain(self.pauses, itertools.repeat(60.0)):
             try:
-                return await self._executor.abandon(plan, error)
+                return await self.executor.abandon(plan, error)
             except Exception as again:
                 _log.warning("plan cannot be ended", plan=plan.id, reason=repr(again)[:500])
             await asyncio.sleep(pause)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 from alerts.alert import Alert
@@ -14,6 +13,7 @@ from alerts.lifecycle import AlertState
 from alerts.rules import Rule
 from alerts.silences import Silence
 from alerts.store import Changed, Store, Unit
+from bot.event_waits import set_within
 from collectors.facts.sentences import said_by
 from collectors.internal_errors import InternalErrors
 from commands.core.command import UnusableError
@@ -74,9 +74,7 @@ class Remediator:
                     await self.look(cluster)
                 except Exception as error:  # one cluster's bug must not stop the others
                     self._errors.contain(error, "remediation", cluster=cluster)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_AGAIN):
-                    await self._changed.wait()
+            await set_within(self._changed, LOOK_AGAIN)
 
     async def look(self, cluster: str) -> None:
         """Do what is to be done now about the cluster's firing alerts, the oldest first."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -44,36 +44,27 @@ class NoticeRouting:
     reaches_people: Callable[[str], bool] = lambda _kind: False
 
 
+@dataclass(eq=False, slots=True)
 class TrainingNotifier:
     """Stores a notice, and its cards, for each alert that the rule's `notify` is for."""
 
-    def __init__(
-        self,
-        store: Store,
-        clusters: Mapping[str, LiveCluster],
-        rules: Callable[[], Mapping[str, Rule]],
-        clock: Clock,
-        routing: NoticeRouting,
-        *,
-        redact: Redactor,
-        errors: InternalErrors | None = None,
-    ) -> None:
-        self._store = store
-        self._clusters = clusters
-        self._rules = rules
-        self._clock = clock
-        self._routing = routing
-        self._redact = redact
-        self._errors = errors or InternalErrors()
-        self._waiting: dict[str, Alert] = {}
-        self._changed = asyncio.Event()
+    store: Store
+    clusters: Mapping[str, LiveCluster]
+    rules: Callable[[], Mapping[str, Rule]]
+    clock: Clock
+    routing: NoticeRouting
+    _: KW_ONLY
+    redact: Redactor
+    errors: InternalErrors = field(default_factory=InternalErrors)
+    _waiting: dict[str, Alert] = field(default_factory=dict, init=False)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def wake(self, changed: Changed) -> None:
         """Listen to the store: wake up when an alert fires, or is stored again while it does."""
         self._take(alert for alert in changed.get("alerts", {}).values() if alert is not None)
 
     def _take(self, alerts: Iterable[Alert]) -> None:
-        rules = self._rules()
+        rules = self.rules()
         for alert in alerts:
             rule = rules.get(alert.rule)
             if alert.is_firing and rule is not None and rule.template.notify is Recipient.OWNER:
@@ -82,7 +73,7 @@ class TrainingNotifier:
 
     async def run(self) -> None:
         """Run until cancelled. What an earlier process stored and did not come to is done first."""
-        async with self._store.read() as snapshot:
+        async with self.store.read() as snapshot:
             self._take(await snapshot.rows(Alert).find(state=AlertState.FIRING))
         while True:
             await self.notify()
@@ -96,27 +87,27 @@ class TrainingNotifier:
             try:
                 await self._notify(alert)
             except Exception as error:  # one alert's bug must not stop the others
-                self._errors.contain(error, "training notice", alert=alert.id)
+                self.errors.contain(error, "training notice", alert=alert.id)
 
     async def _notify(self, alert: Alert) -> None:
-        now = self._clock.now()
-        cluster = self._clusters.get(alert.cluster)
+        now = self.clock.now()
+        cluster = self.clusters.get(alert.cluster)
         if cluster is None or not alert.subject.training:
             return
         training = cluster.training(alert.subject.training)
         notice = _notice(alert, training)
-        async with self._store.read() as snapshot:
+        async with self.store.read() as snapshot:
             if await _is_known(notice, snapshot) or await _is_silenced(alert, snapshot, now):
                 return
         if training is not None and notice.failures:
             notice = await self._with_failure(notice, training, cluster, now)
-        async with self._store.unit() as unit:
+        async with self.store.unit() as unit:
             if await _is_known(notice, unit):
                 return
             launch = await unit.rows(Launch).get(f"{alert.cluster}/{notice.training}")
-            owner = self._routing.owners.get(notice.owner, "") or (launch.by if launch is not None else "")
+            owner = self.routing.owners.get(notice.owner, "") or (launch.by if launch is not None else "")
             channels = self._channels(alert)
-            direct = direct_channel(owner, channels, self._routing.reaches_people)
+            direct = direct_channel(owner, channels, self.routing.reaches_people)
             known = await _channels_with(alert, unit) | (
                 {launch.channel} if launch and notice.has_failed else set()
             )
@@ -135,22 +126,22 @@ class TrainingNotifier:
     async def _with_failure(
         self, notice: TrainingNotice, training: Training, cluster: LiveCluster, now: datetime
     ) -> TrainingNotice:
-        evidence = await failure_evidence(training, cluster, redact=self._redact, now=now)
-        found = find_failure(training, evidence, self._rules())
+        evidence = await failure_evidence(training, cluster, redact=self.redact, now=now)
+        found = find_failure(training, evidence, self.rules())
         first = found.rank or notice.failures[0]
         return replace(
             notice,
             first=None if found.is_guess else found.rank,
             first_line=found.line,
             cause=found.kind.value,
-            last_lines=await last_lines(training, first, cluster, redact=self._redact, now=now),
+            last_lines=await last_lines(training, first, cluster, redact=self.redact, now=now),
         )
 
     def _channels(self, alert: Alert) -> tuple[str, ...]:
         """Return the team's channel; where the settings give it none, those that incidents of the alert have."""
-        if own := self._routing.teams.get(alert.subject.team, ""):
+        if own := self.routing.teams.get(alert.subject.team, ""):
             return (own,)
-        return channels_of(alert, self._routing.routes, default=self._routing.default)
+        return channels_of(alert, self.routing.routes, default=self.routing.default)
 
 
 def _notice(alert: Alert, training: Training | None) -> TrainingNotice:

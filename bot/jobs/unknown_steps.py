@@ -1,6 +1,7 @@
 """Steps whose write got no answer: looked at again, until the cluster shows whether they were done."""
 
 import asyncio
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
 
 import structlog
@@ -18,24 +19,17 @@ LOOK_FOR = timedelta(days=1)  # afterwards only `plan undo` looks
 _log = structlog.get_logger()
 
 
+@dataclass(eq=False, slots=True)
 class UnknownSteps:
     """Settles steps whose outcome is not known."""
 
-    def __init__(
-        self,
-        store: Store,
-        executor: PlanExecutor,
-        clock: Clock,
-        *,
-        errors: InternalErrors,
-        pauses: tuple[float, float] = PAUSES,
-    ) -> None:
-        self._store = store
-        self._executor = executor
-        self._clock = clock
-        self._errors = errors
-        self._first, self._longest = pauses
-        self._changed = asyncio.Event()
+    store: Store
+    executor: PlanExecutor
+    clock: Clock
+    _: KW_ONLY
+    errors: InternalErrors
+    pauses: tuple[float, float] = PAUSES
+    _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def wake(self, changed: Changed) -> None:
         """Listen to the store: look when a plan has changed."""
@@ -44,20 +38,20 @@ class UnknownSteps:
 
     async def run(self) -> None:
         """Run until cancelled."""
-        pause = self._first
+        pause, longest = self.pauses
         while True:
             self._changed.clear()
             if await self.check():
                 await asyncio.sleep(pause)
-                pause = min(pause * 2, self._longest)
+                pause = min(pause * 2, longest)
             else:
                 await self._changed.wait()
-                pause = self._first
+                pause = self.pauses[0]
 
     async def check(self) -> int:
         """Look once at each of them. Return how many plans still have one."""
-        oldest = self._clock.now() - LOOK_FOR
-        async with self._store.unit() as unit:
+        oldest = self.clock.now() - LOOK_FOR
+        async with self.store.unit() as unit:
             rows = await unit.rows(StepRecord).find(state=StepState.UNKNOWN.value, newest=True)
         left = 0
         for id in sorted({row.plan for row in rows if row.ended_at is not None and row.ended_at > oldest}):
@@ -67,11 +61,11 @@ class UnknownSteps:
                 _log.info("step is still unknown", plan=id, reason=str(error)[:500])
                 left += 1
             except Exception as error:  # one plan's bug must not stop the others
-                self._errors.contain(error, "plan", plan=id)
+                self.errors.contain(error, "plan", plan=id)
                 left += 1
         return left
 
     async def _is_settled(self, id: str) -> bool:
-        async with self._store.unit() as unit:
+        async with self.store.unit() as unit:
             plan = await unit.rows(Plan).get(id)
-        return plan is None or await self._executor.settle(plan) != plan
+        return plan is None or await self.executor.settle(plan) != plan

@@ -8,18 +8,16 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 
-import msgspec
 import structlog
 
 from alerts.kept_bodies import BodyStore, InboxMark
 from alerts.received import ReceivedAlert
 from alerts.store import Store, StoreError
+from bot.event_waits import set_within
+from bot.receiving.accepted_body import AcceptedBody, decode_body, encode_body
 from bot.receiving.receiver import BusyError, Delivery, Receiver
 from collectors.facts.clock import Clock
-from collectors.facts.labels import Labels
 
 MOST_WAITING = 50_000  # alerts that wait until their effects are stored: a sender has to come back
 MOST_BYTES = 64 << 20  # of their bodies
@@ -38,11 +36,6 @@ DROPPED_AFTER = 1.0  # seconds without a body, until those whose effects are sto
 MOST_KEPT = 2_000  # bodies whose effects are stored and that are not deleted yet
 
 _log = structlog.get_logger()
-
-
-class _Body(msgspec.Struct):
-    at: datetime  # when it was accepted: alerts that stand then did, however much later this is read
-    alerts: list[ReceivedAlert]
 
 
 @dataclass(slots=True)
@@ -115,7 +108,7 @@ class AlertInbox:
             raise BusyError(f"they were not stored within {ACCEPTED_WITHIN:g} s") from error
 
     async def _arrive(self, alerts: Sequence[ReceivedAlert]) -> None:
-        body = _encode(_Body(at=self._clock.now(), alerts=list(alerts)))
+        body = encode_body(AcceptedBody(at=self._clock.now(), alerts=list(alerts)))
         is_full = self._waiting + len(alerts) > MOST_WAITING or self._bytes + len(body) > MOST_BYTES
         if self._waiting and is_full:  # a body alone is taken, however many it has
             raise BusyError(f"{self._waiting} alerts wait to be stored")
@@ -182,7 +175,7 @@ class AlertInbox:
         async with self._store.read() as snapshot:
             marks = [mark.number for mark in await snapshot.rows(InboxMark).find()]
         self._entries = deque(
-            _Entry(number, len(_decode(body).alerts), body) for number, body in await bodies.read()
+            _Entry(number, len(decode_body(body).alerts), body) for number, body in await bodies.read()
         )
         both = [*self._entries, *self._arrived]
         self._waiting = sum(one.alerts for one in both)
@@ -248,13 +241,8 @@ class AlertInbox:
         entry.accept()
 
     async def _wait_for_entries(self, bodies: BodyStore) -> None:
-        if self._dropped == self._stored:
-            await self._has_entries.wait()
-            return
-        try:
-            async with asyncio.timeout(DROPPED_AFTER):
-                await self._has_entries.wait()
-        except TimeoutError:
+        has_none = self._dropped == self._stored
+        if not await set_within(self._has_entries, None if has_none else DROPPED_AFTER):
             await self._drop(bodies)
 
     async def _most_now(self) -> int:
@@ -299,21 +287,5 @@ async def _one_by_one(entries: Sequence[_Entry]) -> AsyncIterator[_Entry]:
 
 
 def _delivery(entry: _Entry) -> Delivery:
-    body = _decode(entry.body)
+    body = decode_body(entry.body)
     return Delivery(alerts=body.alerts, at=body.at, number=entry.number)
-
-
-def _from_labels(value: Any) -> Any:
-    if isinstance(value, Labels):
-        return dict(value)
-    raise NotImplementedError(f"cannot encode a {type(value).__name__}")
-
-
-def _to_labels(type_: type, value: Any) -> Any:
-    if type_ is Labels:
-        return Labels(value)
-    raise NotImplementedError(f"cannot decode a {type_.__name__}")
-
-
-_encode = msgspec.json.Encoder(enc_hook=_from_labels).encode
-_decode = msgspec.json.Decoder(_Body, dec_hook=_to_labels).decode

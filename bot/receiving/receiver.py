@@ -19,6 +19,7 @@ from alerts.received import RECEIVED, ReceivedAlert, alert_id, not_repeated, rec
 from alerts.rules import Rule, named_rule
 from alerts.store import Store
 from bot.cooperative import in_pieces
+from bot.event_waits import set_within
 from collectors.facts.clock import Clock
 from collectors.facts.topology import Topology
 
@@ -169,14 +170,10 @@ class Receiver:
 
     async def _next(self) -> None:
         """Wait for a sender, or for the next look at what is over."""
-        try:
-            unlisted = any(inlet.recorder.unlisted for inlet in self._inlets.values())
-            pause = LISTED_WITHIN if unlisted else LOOKS_EVERY
-            async with asyncio.timeout(pause.total_seconds()):
-                await self._wake.wait()
-        except TimeoutError:
-            return
-        self._wake.clear()
+        unlisted = any(inlet.recorder.unlisted for inlet in self._inlets.values())
+        pause = LISTED_WITHIN if unlisted else LOOKS_EVERY
+        if await set_within(self._wake, pause.total_seconds()):
+            self._wake.clear()
 
     async def restore(self) -> None:
         """Read what is stored. `run` does it."""

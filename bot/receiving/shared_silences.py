@@ -14,6 +14,7 @@ import structlog
 
 from alerts.silences import Silence
 from alerts.store import Changed, Store, Unit
+from bot.event_waits import set_within
 from bot.receiving.alertmanager_client import AlertmanagerClient, AlertmanagerError, AlertmanagerRefusedError
 from bot.receiving.silence_wire import WireSilence
 from collectors.facts.clock import Clock
@@ -57,11 +58,7 @@ class SharedSilences:
                 if not is_away:
                     _log.warning("silences are not shared now", reason=str(error), cluster=self.cluster)
                 is_away = True
-            try:
-                async with asyncio.timeout(EVERY):
-                    await self._changed.wait()
-            except TimeoutError:
-                continue
+            await set_within(self._changed, EVERY)
 
     async def compare(self) -> None:
         """Take over what changed there, and change there what changed here. Raises AlertmanagerError."""

@@ -39,11 +39,22 @@ class SlackSettings(Section):
         return self
 
 
-class WebhookSettings(Section):
-    """The fields of Alertmanager's own `webhook_config` and its `http_config`."""
+class _SecretAddress(Section):
+    """An address that may hold a secret."""
 
     url: SecretStr | None = None
     url_file: Path | None = None
+
+    @model_validator(mode="after")
+    def _has_an_address(self) -> "_SecretAddress":
+        if (self.url is None) == (self.url_file is None):
+            raise ValueError("set url or url_file")
+        return self
+
+
+class WebhookSettings(_SecretAddress):
+    """The fields of Alertmanager's own `webhook_config` and its `http_config`."""
+
     authorization: Authorization | None = None
     basic_auth: BasicAuth | None = None
     tls_config: TlsConfig = TlsConfig()
@@ -63,9 +74,7 @@ class WebhookSettings(Section):
         return value
 
     @model_validator(mode="after")
-    def _has_one_of_each(self) -> "WebhookSettings":
-        if (self.url is None) == (self.url_file is None):
-            raise ValueError("set url or url_file")
+    def _is_clear(self) -> "WebhookSettings":
         if self.authorization is not None and self.basic_auth is not None:
             raise ValueError("set authorization or basic_auth")
         if self.signing_secret is not None and not self.signing_secret.get_secret_value():
@@ -98,17 +107,8 @@ class PagerDutySettings(Section):
         return self
 
 
-class AppriseSettings(Section):
+class AppriseSettings(_SecretAddress):
     """Addresses of apprise, which have the credentials in them."""
-
-    url: SecretStr | None = None
-    url_file: Path | None = None
-
-    @model_validator(mode="after")
-    def _has_an_address(self) -> "AppriseSettings":
-        if (self.url is None) == (self.url_file is None):
-            raise ValueError("set url or url_file")
-        return self
 
 
 class ChannelSettings(Section):

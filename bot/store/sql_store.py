@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -35,28 +36,20 @@ from collectors.internal_errors import InternalErrors
 PRUNED_AT_ONCE = 500  # rows per transaction, because other units wait for it
 
 
+@dataclass(eq=False, repr=False)  # its address may hold a password
 class SqlStore:
     """Stores rows in a database. One unit at a time: keep them short, and do no other I/O in one."""
 
-    def __init__(
-        self,
-        backend: Backend,
-        engine: AsyncEngine,
-        read_engine: AsyncEngine,
-        on_commit: Callable[[float], None],
-        errors: InternalErrors,
-        file: StoreFile | None = None,
-    ) -> None:
-        self._backend = backend
-        self._engine = engine
-        self._file = file
-        self._read_engine = read_engine
-        self._on_commit = on_commit
-        self._errors = errors
-        self._write_lock = WriteLock()
-        self._changes = ChangeSignal()
-        self._failures = WriteFailures()
-        self._documents = Documents()
+    _backend: Backend
+    _engine: AsyncEngine
+    _read_engine: AsyncEngine
+    _on_commit: Callable[[float], None]
+    _errors: InternalErrors
+    _file: StoreFile | None
+    _write_lock: WriteLock = field(default_factory=WriteLock, init=False)
+    _changes: ChangeSignal = field(default_factory=ChangeSignal, init=False)
+    _failures: WriteFailures = field(default_factory=WriteFailures, init=False)
+    _documents: Documents = field(default_factory=Documents, init=False)
 
     @classmethod
     async def open(
@@ -103,6 +96,7 @@ class SqlStore:
             engine_of(backend, reads=True),
             lambda _seconds: None,
             InternalErrors(),
+            None,
         )
 
     def listen(self, listener: Listener) -> Callable[[], None]:
@@ -221,28 +215,26 @@ async def _close(connection: AsyncConnection) -> None:
         await connection.close()  # rolls back what was not committed
 
 
+@dataclass(slots=True, repr=False)
 class _Transaction:
-    def __init__(
-        self, backend: Backend, connection: AsyncConnection, errors: InternalErrors, documents: Documents
-    ) -> None:
-        self._documents = documents
-        self._backend = backend
-        self._connection = connection
-        self._errors = errors
-        self._touched: dict[str, SqlRows[Any]] = {}
+    backend: Backend
+    connection: AsyncConnection
+    errors: InternalErrors
+    documents: Documents
+    _touched: dict[str, SqlRows[Any]] = field(default_factory=dict, init=False)
 
     def rows(self, row: type[Row]) -> SqlRows[Row]:
         table = table_of(row)
         if table.name not in self._touched:
             self._touched[table.name] = SqlRows(
-                table, self._backend, self._connection, self._errors, self._documents
+                table, self.backend, self.connection, self.errors, self.documents
             )
         return self._touched[table.name]
 
     async def next_number(self, of: str, count: int = 1) -> int:
-        first = self._backend.insert_into(NUMBERS).values(name=of, last=count)
+        first = self.backend.insert_into(NUMBERS).values(name=of, last=count)
         upsert = first.on_conflict_do_update(index_elements=["name"], set_={"last": NUMBERS.c.last + count})
-        found = await uninterrupted(self._connection.execute(upsert.returning(NUMBERS.c.last)))
+        found = await uninterrupted(self.connection.execute(upsert.returning(NUMBERS.c.last)))
         return int(found.scalar_one()) - count + 1
 
     async def flush(self) -> None:

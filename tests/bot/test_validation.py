@@ -14,6 +14,7 @@ from bot.cli import main
 from bot.settings.loading import SettingsError, load_settings, read_settings
 from bot.settings.schema import Settings
 from docs.settings_table import settings as all_settings
+from tests.support.settings_mistakes import each_mistake
 
 KUBECONFIG = """
 apiVersion: v1
@@ -23,7 +24,6 @@ contexts: [{name: a, context: {cluster: a, user: a}}]
 users: [{name: a, user: {token: x}}]
 current-context: a
 """
-SLACK = "slack: {bot_token: xoxb-1, app_token: xapp-1, channel: C0123456}\n"
 
 
 def write(folder: Path, text: str) -> Path:
@@ -44,173 +44,7 @@ def run(command: str, file: Path) -> Result:
     return CliRunner().invoke(main, [command, "--config", str(file)])
 
 
-# Each with the line of the mistake and words of its error.
-MISTAKES: dict[str, tuple[str, int, str]] = {
-    "an address without its scheme": (
-        "clusters:\n  - name: a\n    kubernetes: null\n    prometheus:\n      url: prometheus:9090\n",
-        5,
-        "`prometheus:9090` has no scheme: write http://prometheus:9090 or https://prometheus:9090",
-    ),
-    "an address of Elasticsearch without its scheme": (
-        "clusters:\n  - name: a\n    kubernetes: null\n    elasticsearch: {url: [http://es-0:9200, es-1:9200]}\n",
-        4,
-        "clusters.0.elasticsearch.url.1: `es-1:9200` has no scheme",
-    ),
-    "a login in the address of Elasticsearch": (
-        'clusters: [{name: a, kubernetes: null, elasticsearch: {url: "http://u:pass-word@es:9200"}}]\n',
-        1,
-        "the address of es has a user or password: use basic_auth or api_key_file",
-    ),
-    "an unknown command of a team": (
-        'teams:\n  sre:\n    commands:\n      - "node corden"\n',
-        4,
-        "`node corden` is not a command; did you mean `node cordon`?",
-    ),
-    "commands of a noun in the plural": (
-        'teams: {sre: {commands: ["nodes *"]}}\n',
-        1,
-        "`nodes *` is not a command; did you mean `node *`?",
-    ),
-    "an unknown command of automation": (
-        "automation:\n  reclaim:\n    commands: [gpu setle]\n",
-        3,
-        "`gpu setle` is not a command; did you mean `gpu settle`?",
-    ),
-    "an unknown automation": (
-        "automation:\n  reclaims: {commands: [gpu settle]}\n",
-        2,
-        "`reclaims` is not an automation; did you mean `reclaim`?",
-    ),
-    "a user group by its name": (
-        'teams:\n  sre: {slack_groups: ["@sre"]}\n',
-        2,
-        "`@sre` is not the id of a Slack user group: write an id like S0123456",
-    ),
-    "a person by their name": ('teams: {sre: {members: ["@dana"]}}\n', 1, "not the id of a person"),
-    "a channel by its name": (
-        'slack:\n  bot_token: xoxb-1\n  app_token: xapp-1\n  channel: "#gpu"\n',
-        4,
-        "`#gpu` is not the id of a Slack channel: write an id like C0123456",
-    ),
-    "a route to a channel by its name": (
-        SLACK + 'routes:\n  - channels: ["slack:#gpu"]\n',
-        3,
-        "`slack:#gpu` is not `slack:` and a channel's id",
-    ),
-    "a time zone": ("timezone: Asia/Shangai\n", 1, "did you mean `Asia/Shanghai`?"),
-    "a redact pattern": (
-        "redact:\n  - 'employee-\\d+'\n  - '('\n",
-        3,
-        "`(` is not a regular expression",
-    ),
-    "a redact pattern that matches everything": ("redact: ['x*']\n", 1, "it would match everywhere"),
-    "a store without its driver": (
-        "store:\n  url: postgres://x\n",
-        2,
-        "names postgres: use sqlite+aiosqlite or postgresql+asyncpg",
-    ),
-    "a store of another kind": ("store: {url: mysql://x/y}\n", 1, "names mysql: use sqlite+aiosqlite"),
-    "a store without a file": ('store: {url: "sqlite+aiosqlite://"}\n', 1, "names no file"),
-    "a store whose folder is missing": (
-        'store: {url: "sqlite+aiosqlite:////nowhere/at/all/yard.db"}\n',
-        1,
-        "the folder /nowhere/at/all does not exist",
-    ),
-    "an unknown word for a field": (
-        "clusters:\n  - name: a\n    kubernetes: null\n    elasticsearch:\n      url: http://es\n"
-        "      fields:\n        nodes: host.name\n",
-        7,
-        "`nodes` is not a word for a field of log lines; did you mean `node`?",
-    ),
-    "an unknown word in a link": (
-        'clusters: [{name: a, kubernetes: null, links: {grafana: "http://g/?n={nodee}"}}]\n',
-        1,
-        "`{nodee}` is not a word of a subject; did you mean `node`?",
-    ),
-    "swapped tokens": (
-        "slack:\n  bot_token: xapp-1\n  app_token: xoxb-1\n  channel: C0123\n",
-        2,
-        "bot_token begins with xoxb-: are the two tokens swapped?",
-    ),
-    "a person's token": (
-        "slack: {bot_token: xoxp-1, app_token: xapp-1, channel: C0123}\n",
-        1,
-        "is a person's token",
-    ),
-    "a kubeconfig that is not there": (
-        "clusters:\n  - name: a\n    kubernetes: {kubeconfig: /nowhere/config}\n",
-        3,
-        "the kubeconfig /nowhere/config does not exist",
-    ),
-    "a context that the kubeconfig lacks": (
-        "clusters:\n  - name: a\n    kubernetes:\n      kubeconfig: KUBECONFIG\n      context: b\n",
-        4,
-        "check the file and the context's name",
-    ),
-    "no clusters in their list": ("timezone: UTC\nclusters: []\n", 2, "lists no cluster"),
-    "an empty file": ("", 0, "has no settings"),
-    "only comments": ("# clusters:\n", 0, "has no settings"),
-    "a repeated key": (
-        "timezone: UTC\nredact: []\ntimezone: Asia/Shanghai\n",
-        3,
-        'key "timezone" already defined at line 1',
-    ),
-    "an unknown section": ("clusters:\n  - {name: a}\nslak: {}\n", 3, "did you mean `slack`?"),
-    "an unknown key of an item": (
-        "clusters:\n  - name: a\n    prometheus:\n      utl: http://x\n",
-        4,
-        "clusters.0.prometheus.utl: unknown setting; did you mean `url`?",
-    ),
-    "an unknown pack": (
-        "rules:\n  packs: [gpu, nodes]\n",
-        2,
-        "there is no pack `nodes`; did you mean `node`?",
-    ),
-    "an override of no rule": (
-        "rules:\n  overrides:\n    GPUMising: {for: 5m}\n",
-        3,
-        "no rule is named `GPUMising`; did you mean `GPUMissing`?",
-    ),
-    "an override that no rule takes": (
-        "rules:\n  overrides:\n    GPUMissing:\n      for: soon\n",
-        4,
-        "`soon` is not a duration",
-    ),
-    "a rule file that is not there": (
-        "rules:\n  files: [/nowhere/rules.yaml]\n",
-        2,
-        "rules.files.0: /nowhere/rules.yaml cannot be read: No such file or directory",
-    ),
-    "an address to listen on without its port": (
-        "http: {listen: localhost}\n",
-        1,
-        "write it like 127.0.0.1:9099",
-    ),
-    "a token without its secret": ("http: {auth: {tokens: [{actor: ci}]}}\n", 1, "set token or token_file"),
-    "a pull secret without its namespace": (
-        "commands: {pull_secret: foo}\n",
-        1,
-        "write it like ops/registry",
-    ),
-    "a cluster that no pattern finds": (
-        "clusters:\n  - {name: prod-a, kubernetes: null}\nteams:\n  sre: {clusters: [prod-b]}\n",
-        4,
-        "`prod-b` is none of the clusters; did you mean `prod-a`?",
-    ),
-    "a duration that is too short": (
-        "clusters: [{name: a, kubernetes: {stale_after: 1s, kubeconfig: KUBECONFIG}}]\n",
-        1,
-        "must be at least 2 seconds",
-    ),
-    "a word of a few": (
-        "rules:\n  overrides:\n    GPUMissing: {severity: page}\n",
-        3,
-        "must be one of `critical`, `warning` or `info`",
-    ),
-}
-
-
-@pytest.mark.parametrize(("text", "line", "expected"), list(MISTAKES.values()), ids=list(MISTAKES))
+@each_mistake(Path(__file__).parent / "settings/mistakes_of_checking.yaml")
 def test_a_mistake_is_refused_by_check_and_by_run_with_its_line(
     in_folder: Path, text: str, line: int, expected: str
 ) -> None:

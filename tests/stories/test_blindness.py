@@ -13,25 +13,15 @@ from alerts.alert import Alert
 from alerts.incidents.incident import Incident
 from tests.support.light import CLUSTER, HOT, Light, PushedClock, light, ready_node
 from tests.support.log_documents import host_line
-from tests.support.rule_files import error_logs, rule_file
+from tests.support.rule_file import error_logs, rule, rule_file
 from tests.support.scripted_prometheus import Truth
 
 MORE_NODES = ("log-a01", "log-a02", "sick-a01", "sick-a02")
 CHECKED = rule_file(
-    {
-        "alert": "KubeNodeNotReady",
-        "check": "node-not-ready",
-        "labels": {"severity": "critical"},
-        "annotations": {"summary": "{{ $labels.node }} is not ready."},
-    },
+    "story-own",
+    rule("KubeNodeNotReady", "{{ $labels.node }} is not ready.", check="node-not-ready"),
     error_logs(above=2),
-    {
-        "alert": "YardmasterSourceBlind",
-        "check": "source-blind",
-        "for": "1s",
-        "labels": {"severity": "critical"},
-        "annotations": {"summary": "Blind: {{ $labels.component }}."},
-    },
+    {**rule("YardmasterSourceBlind", "Blind: {{ $labels.component }}.", check="source-blind"), "for": "1s"},
 )
 
 

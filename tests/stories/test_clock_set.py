@@ -5,14 +5,15 @@ from pathlib import Path
 
 from tests.support.light import HOT, light
 from tests.support.light_stage import PushedClock
-from tests.support.rule_files import rule_file
+from tests.support.rule_file import rule_file
 
 OWN_RULES = rule_file(
+    "self",
     {
         "alert": "YardmasterClockSet",
         "check": "clock-set",
         "annotations": {"summary": "set {{ $labels.direction }} by {{ $value | humanizeDuration }}"},
-    }
+    },
 )
 
 

@@ -10,7 +10,7 @@ import pytest
 from demo.lookalikes.slack.state.messages import Message
 from tests.support.light import CHANNEL, ERROR_LOGS, HOT, light, ready_node
 from tests.support.log_documents import host_line
-from tests.support.rule_files import rule_file
+from tests.support.rule_file import rule, rule_file
 from tests.support.scripted_prometheus import Truth
 
 SECRET = "AKIAABCDEFGHIJKLMNOP"  # the shape of an AWS key
@@ -27,15 +27,13 @@ HOSTILE = {
     "right to left": "\u202egnp.exe",
 }
 RULES = rule_file(
-    {
-        "alert": "GPUTemperatureHigh",
-        "expr": HOT,
-        "labels": {"severity": "critical"},
-        "annotations": {
-            "summary": "gpu-a01 is hot: {{ $labels.note }}",
-            "description": "note {{ $labels.note }}",
-        },
-    }
+    "story",
+    rule(
+        "GPUTemperatureHigh",
+        "gpu-a01 is hot: {{ $labels.note }}",
+        expr=HOT,
+        more={"description": "note {{ $labels.note }}"},
+    ),
 )
 
 

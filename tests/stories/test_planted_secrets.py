@@ -13,25 +13,14 @@ import pytest
 from tests.support.light import CHANNEL, HOT, Light, light
 from tests.support.log_documents import host_line, pod_line
 from tests.support.own_log import own_log
-from tests.support.rule_files import error_logs, rule_file
+from tests.support.rule_file import error_logs, rule, rule_file
 from tests.support.secret_lines import SecretForm, secret_forms
 
-RULES = rule_file(
-    {
-        "alert": "Hot",
-        "expr": HOT,
-        "labels": {"severity": "critical"},
-        "annotations": {"summary": "{{ $labels.node }} is hot: {{ $labels.note }}"},
-    }
-)
+RULES = rule_file("story", rule("Hot", "{{ $labels.node }} is hot: {{ $labels.note }}", expr=HOT))
 OWN_RULES = rule_file(
+    "own",
     error_logs(),
-    {
-        "alert": "NotReady",
-        "check": "node-not-ready",
-        "labels": {"severity": "critical"},
-        "annotations": {"summary": "{{ $labels.node }} is not ready."},
-    },
+    rule("NotReady", "{{ $labels.node }} is not ready.", check="node-not-ready"),
 )
 ALERTS = "the table alerts"
 POD = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "train:1"}]}

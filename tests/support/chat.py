@@ -13,7 +13,6 @@ from alerts.cards.text import plain
 from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
 from bot.delivery.notifier_protocol import (
     Capabilities,
-    Duplicates,
     Gone,
     NewMessage,
     Permanent,
@@ -147,18 +146,15 @@ class FakeChat:
 
     async def find(
         self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None
-    ) -> str | Duplicates | None:
-        def search() -> str | Duplicates | None:
-            found = [
+    ) -> tuple[str, ...]:
+        def search() -> tuple[str, ...]:
+            return tuple(
                 one.ts
                 for one in self.messages.values()
                 if (one.channel, one.thread, one.nonce) == (channel, thread, nonce)
                 and not one.is_deleted
                 and window.since <= START + timedelta(seconds=one.at) <= window.until
-            ]
-            if len(found) > 1:
-                return Duplicates(oldest=found[0], younger=tuple(found[1:]))
-            return found[0] if found else None
+            )
 
         return await self._call("find", channel, search)
 

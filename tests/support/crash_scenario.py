@@ -163,7 +163,7 @@ class CrashScenario:
                 on_interaction=reconciler.retry_now,
             )
         )
-        stops = [store.listen(reconciler.mark_changed), store.listen(inbox.wake)]
+        stops = [store.listen(reconciler.wake), store.listen(inbox.wake)]
         self._store, self._inbox, self._intake = store, alerts, intake
         try:
             async with asyncio.TaskGroup() as parts:

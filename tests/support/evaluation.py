@@ -12,6 +12,7 @@ from alerts.incidents.incident import Incident
 from alerts.routing import CardRouting, Route
 from alerts.rules import Proof, Rule
 from alerts.silences import Silence
+from alerts.store import Row
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.evaluation.evaluator import Evaluator, RuleSources
@@ -121,20 +122,20 @@ class EvaluationStage:
             await self.round(minute)
 
     async def alerts(self) -> Sequence[Alert]:
-        async with self.store.unit() as unit:
-            return await unit.rows(Alert).find()
+        return await self._rows(Alert)
 
     async def incidents(self) -> Sequence[Incident]:
-        async with self.store.unit() as unit:
-            return await unit.rows(Incident).find()
+        return await self._rows(Incident)
 
     async def cards(self) -> Sequence[PostedCard]:
-        async with self.store.unit() as unit:
-            return await unit.rows(PostedCard).find()
+        return await self._rows(PostedCard)
 
     async def lines(self) -> Sequence[ThreadReply]:
+        return await self._rows(ThreadReply)
+
+    async def _rows(self, row: type[Row]) -> Sequence[Row]:
         async with self.store.unit() as unit:
-            return await unit.rows(ThreadReply).find()
+            return await unit.rows(row).find()
 
     async def silence(self, silence: Silence) -> None:
         async with self.store.unit() as unit:

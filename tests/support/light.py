@@ -1,8 +1,8 @@
 """The light stage of stories: the real bot with look-alikes, and a clock that can be moved."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from demo.lookalikes.slack import Options, Person, SlackLookalike
 from demo.lookalikes.slack.lookalike import Members
 from tests.support.light_stage import CHANNEL, CLUSTER, Light, PushedClock
 from tests.support.new_store import new_store
+from tests.support.rule_file import error_logs, rule, rule_file
 from tests.support.scripted_prometheus import ScriptedPrometheus, Truth
 
 __all__ = ["CHANNEL", "CLUSTER", "ERROR_LOGS", "HOT", "TOKEN", "Light", "PushedClock", "light", "ready_node"]
@@ -26,39 +27,16 @@ GROUPS = {"sre": ("dana", "eli"), "vision": ("ana",)}
 TOKEN = "a-token-that-nobody-guesses"
 
 HOT = "gpu_temp > 85"
-ERROR_LOGS: dict[str, Any] = {
-    "groups": [
-        {
-            "name": "logs",
-            "rules": [
-                {
-                    "alert": "ErrorLogs",
-                    "logs": {"match": "level:error", "by": ["node"], "over": "10m", "above": 0},
-                    "labels": {"severity": "warning"},
-                    "annotations": {"summary": "{{ $labels.node }} logs errors."},
-                }
-            ],
-        }
-    ]
-}
-RULES: dict[str, Any] = {
-    "groups": [
-        {
-            "name": "story",
-            "rules": [
-                {
-                    "alert": "GPUTemperatureHigh",
-                    "expr": HOT,
-                    "labels": {"severity": "critical"},
-                    "annotations": {
-                        "summary": "{{ $labels.node }} is hot.",
-                        "actions": 'node cordon {node} --reason "too hot"\n',
-                    },
-                }
-            ],
-        }
-    ]
-}
+ERROR_LOGS = rule_file("logs", error_logs())
+RULES = rule_file(
+    "story",
+    rule(
+        "GPUTemperatureHigh",
+        "{{ $labels.node }} is hot.",
+        expr=HOT,
+        more={"actions": 'node cordon {node} --reason "too hot"\n'},
+    ),
+)
 
 
 def ready_node(kube: KubernetesLookalike, name: str, **spec: Any) -> None:
@@ -83,6 +61,20 @@ def ready_node(kube: KubernetesLookalike, name: str, **spec: Any) -> None:
     )
 
 
+@contextmanager
+def _failure_alone() -> Iterator[None]:
+    """Raise a failed assertion without the groups of the tasks that it passed through."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        error: BaseException = group
+        while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+            error = error.exceptions[0]
+        if isinstance(error, BaseExceptionGroup):
+            raise
+        raise error from None
+
+
 @asynccontextmanager
 async def light(
     folder: Path,
@@ -102,36 +94,10 @@ async def light(
     `rules` is a Prometheus rule file, `own_rules` a *.yard.yaml; `more` overrides settings. What people do in Slack
     arrives by Socket Mode, or with `is_http` as signed requests.
     """
-    try:
-        async with _light(
-            folder, rules, own_rules, truth, start, change, more, options, clock, is_http
-        ) as stage:
-            yield stage
-    except BaseExceptionGroup as group:  # unwrap a failed assertion from nested task groups
-        error: BaseException = group
-        while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-            error = error.exceptions[0]
-        if isinstance(error, BaseExceptionGroup):
-            raise
-        raise error from None
-
-
-@asynccontextmanager
-async def _light(
-    folder: Path,
-    rules: Mapping[str, Any] | None,
-    own_rules: Mapping[str, Any] | None,
-    truth: Truth | None,
-    start: bool,
-    change: Callable[[Yardmaster], None] | None,
-    more: Mapping[str, Any] | None,
-    options: Options | None,
-    clock: PushedClock | None,
-    is_http: bool,
-) -> AsyncIterator[Light]:
     folder.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240 - a test's own folder
     clock = clock or PushedClock()
     async with AsyncExitStack() as stack:
+        stack.enter_context(_failure_alone())
         kube = await stack.enter_async_context(
             KubernetesLookalike.running(
                 tokens={"bot": User("bot", ("system:masters",))}, settings=ControllerSettings(node_grace=None)

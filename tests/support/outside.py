@@ -17,17 +17,18 @@ from demo.lookalikes.slack.state.messages import Message
 from tests.support.alert_sender import firing, over
 from tests.support.kill_record import KillRecord
 from tests.support.light_stage import CHANNEL
-from tests.support.rule_files import rule_file
+from tests.support.rule_file import rule, rule_file
 
 NAME, OWN = "ReplicasMissing", "FanDead"  # an alert that is sent, and one of a rule of ours
 OWN_EXPR = "fan_dead > 0"
 RULES = rule_file(
-    {
-        "alert": OWN,
-        "expr": OWN_EXPR,
-        "labels": {"severity": "critical"},
-        "annotations": {"summary": "{{ $labels.deployment }} has no fan.", "resolve_when": "acknowledged"},
-    }
+    "story",
+    rule(
+        OWN,
+        "{{ $labels.deployment }} has no fan.",
+        expr=OWN_EXPR,
+        more={"resolve_when": "acknowledged"},
+    ),
 )
 CLOSES = "Acknowledge (closes it)"
 FAULTS: Mapping[str, Callable[[SlackLookalike], object]] = {

@@ -23,6 +23,7 @@ from commands.execution.job_runs import JobRun
 from commands.models import (
     AuditEntry,
     CordonLease,
+    GpuLease,
     HandledRequest,
     Launch,
     ReclaimRequest,
@@ -168,16 +169,28 @@ def a_lease(at: datetime, node: str = "gpu-a01", **changes: Any) -> CordonLease:
     return replace(row, **changes)
 
 
+def a_gpu_lease(at: datetime, node: str = "gpu-a01", **changes: Any) -> GpuLease:
+    """Return dana's lease of a GPU, for four hours."""
+    row = GpuLease(
+        id=f"prod-a/{node}/gpu-3",
+        cluster="prod-a",
+        node=node,
+        device="gpu-3",
+        gpu="3",
+        rule=f"yardmaster-{node}-gpu-3",
+        owner="U_DANA",
+        owner_name="dana",
+        reason="hot",
+        since=at,
+        until=at + timedelta(hours=4),
+    )
+    return replace(row, **changes)
+
+
 def a_launch(at: datetime, **changes: Any) -> Launch:
     """Return ana's launch of a training."""
     row = Launch(
-        id="l1",
-        cluster="prod-a",
-        training="vision/detr",
-        by="U1",
-        by_name="ana",
-        at=at,
-        channel="C1",
+        id="l1", cluster="prod-a", training="vision/detr", by="U1", by_name="ana", at=at, channel="C1"
     )
     return replace(row, **changes)
 

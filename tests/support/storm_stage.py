@@ -26,8 +26,8 @@ from collectors.facts.clock import Clock
 from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
 from tests.support.alerting import CLUSTER, a_rule, an_alert, resolved
 from tests.support.chat import LoopClock
-from tests.support.delivery import running
 from tests.support.memory_store import MemoryStore
+from tests.support.running_jobs import running
 from tests.support.slack_in_process import SlackInProcess
 
 RULES = ("NodeNotReady", "NodeUnreachable", "GPUGone", "KubeletDown")
@@ -123,7 +123,7 @@ class StormStage:
             fallback=self.fallback,
             random=Random(7),
         )
-        async with running(reconciler, self.store):
+        async with running(self.store, reconciler):
             yield reconciler
 
     def alerts(

@@ -33,8 +33,10 @@ class ConsoleNotifier:
     async def edit(self, channel: str, message_id: str, message: Message) -> None:
         _log.info("message updated", channel=channel, text=self._text(message))
 
-    async def find(self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None) -> None:
-        return None
+    async def find(
+        self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None
+    ) -> tuple[str, ...]:
+        return ()
 
     async def delete(self, channel: str, message_id: str) -> None:
         return None

@@ -5,19 +5,17 @@ PagerDuty takes a second event with the same key and action as the same, so what
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
 
 import aiohttp
 
-from alerts.cards.message import Message
 from bot.channels.http_posting import HttpPost, send_post
 from bot.channels.pagerduty.pagerduty_events import actions_of, event_body
-from bot.channels.post_only import PostOnly, misconfigured
+from bot.channels.post_only import PostOnly, facts_in, misconfigured
 from bot.delivery.notifier_protocol import (
     Capabilities,
     NewMessage,
-    Permanent,
     unknown_channel,
 )
 from bot.delivery.rate_limiter import UNLIMITED, RateLimit, RateLimits
@@ -41,33 +39,30 @@ class PagerDutyService:
     routing_key: Callable[[], str]
 
 
+@dataclass(frozen=True, slots=True)
 class PagerDutyNotifier(PostOnly):
     """A Notifier of `bot/delivery/notifier_protocol.py`; its channels are the services by name."""
 
     only_posts = sentence("PagerDuty can only be sent events")
     capabilities = Capabilities(facts=True, limits=LIMITS)
 
-    def __init__(
-        self, session: aiohttp.ClientSession, services: Mapping[str, PagerDutyService], *, clock: Clock
-    ) -> None:
-        self._session = session
-        self._services = services
-        self._clock = clock
+    session: aiohttp.ClientSession
+    services: Mapping[str, PagerDutyService]
+    _: KW_ONLY
+    clock: Clock
 
     async def post(self, channel: str, new: NewMessage) -> str:
-        service = self._services.get(channel)
+        service = self.services.get(channel)
         if service is None:
             raise unknown_channel(f"pagerduty:{channel}")
-        content = new.content
-        if not isinstance(content, Message) or content.facts is None:
-            raise Permanent(sentence("PagerDuty takes incidents only"))
+        facts = facts_in(new, sentence("PagerDuty takes incidents only"))
         name = f"pagerduty {channel}"
         try:
             key = service.routing_key()
         except SecretError as error:  # a secret's file, which the error names
             raise misconfigured(name, error) from error
-        for action in actions_of(content.facts):
-            body = event_body(content.facts, action, routing_key=key)
+        for action in actions_of(facts):
+            body = event_body(facts, action, routing_key=key)
             post = HttpPost(name=name, url=service.url, body=body, refuses_all=_WRONG_KEY)
-            await send_post(self._session, post, self._clock)
+            await send_post(self.session, post, self.clock)
         return new.nonce

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -98,44 +99,37 @@ def unreadable(error: Exception, errors: InternalErrors) -> BoltResponse:
     return BoltResponse(status=400, body="this is not what Slack's documentation describes")
 
 
+@dataclass(frozen=True, slots=True)
 class _Listeners:
-    def __init__(
-        self,
-        intake: Intake,
-        answers: SlackResponder,
-        directory: SlackDirectory,
-        forms: SlackForms,
-        clock: Clock,
-    ) -> None:
-        self._intake = intake
-        self._responder = answers
-        self._directory = directory
-        self._forms = forms
-        self._clock = clock
+    intake: Intake
+    responder: SlackResponder
+    directory: SlackDirectory
+    forms: SlackForms
+    clock: Clock
 
     async def slash(self, ack: Ack, body: dict[str, Any]) -> BoltResponse | None:
-        return await self._receive(from_slash(body, self._clock.now()), ack)
+        return await self._receive(from_slash(body, self.clock.now()), ack)
 
     async def message(
         self, ack: Ack, body: dict[str, Any], context: dict[str, Any], request: AsyncBoltRequest
     ) -> BoltResponse | None:
-        interaction = from_message(body, self._clock.now(), bot=context.get("bot_user_id") or "")
+        interaction = from_message(body, self.clock.now(), bot=context.get("bot_user_id") or "")
         is_first = request.headers.get("x-slack-retry-num", ["0"])[0] == "0"
         return await self._receive(interaction, ack, tells=is_first)
 
     async def action(self, ack: Ack, body: dict[str, Any], action: dict[str, Any]) -> BoltResponse | None:
-        return await self._receive(from_action(body, action, self._clock.now()), ack)
+        return await self._receive(from_action(body, action, self.clock.now()), ack)
 
     async def message_shortcut(self, ack: Ack, body: dict[str, Any]) -> BoltResponse | None:
-        return await self._receive(from_message_shortcut(body, self._clock.now()), ack)
+        return await self._receive(from_message_shortcut(body, self.clock.now()), ack)
 
     async def view(self, ack: Ack, body: dict[str, Any]) -> BoltResponse | None:
         """Refuse a form with mistakes, which Slack shows at its fields; else its line is stored as if it was typed."""
-        if errors := self._forms.errors_in(body["view"]):
+        if errors := self.forms.errors_in(body["view"]):
             await ack(response_action="errors", errors=errors)
             return None
-        line = self._forms.line_in(body["view"])
-        return await self._receive(from_view(body, line, self._clock.now()), ack)
+        line = self.forms.line_in(body["view"])
+        return await self._receive(from_view(body, line, self.clock.now()), ack)
 
     async def nothing(self, ack: Ack) -> None:
         await ack()
@@ -151,14 +145,14 @@ class _Listeners:
             _check(interaction)
         try:
             if interaction is not None:
-                await self._intake.accept(interaction)
+                await self.intake.accept(interaction)
         except InboxFullError:
             log.warning("inbox is full", interaction=interaction.id if interaction else "")
             await self._tell(interaction, BUSY)
         except NotYetStoredError as late:
             log.warning("interaction not stored in time", interaction=interaction.id if interaction else "")
             if tells:
-                self._intake.follow(report_outcome(late.outcome, partial(self._say, interaction)))
+                self.intake.follow(report_outcome(late.outcome, partial(self._say, interaction)))
             return BoltResponse(status=503)
         except Exception as error:
             log.warning("interaction not stored", error=repr(error)[:500])
@@ -175,9 +169,9 @@ class _Listeners:
         """Answer with the reason, except to an outsider. This runs in Bolt's task, so no error may leave it."""
         try:
             async with asyncio.timeout(TELL_TIMEOUT):
-                if interaction is None or (await self._directory.account(interaction.user_id)).is_outsider:
+                if interaction is None or (await self.directory.account(interaction.user_id)).is_outsider:
                     return
-                await self._responder.respond(interaction, refused(reason))
+                await self.responder.respond(interaction, refused(reason))
         except Exception as error:
             log.warning("refusal not delivered", reason=type(error).__name__)
 

@@ -16,7 +16,6 @@ from bot.channels.slack.slack_message import SlackMessage
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import (
     Capabilities,
-    Duplicates,
     Incomplete,
     NewMessage,
     Permanent,
@@ -142,7 +141,7 @@ class SlackNotifier:
 
     async def find(
         self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None
-    ) -> str | Duplicates | None:
+    ) -> tuple[str, ...]:
         channel = await self._conversation(channel)
         ours = str((await self._client.identity())["bot_id"])
         found = []
@@ -154,10 +153,7 @@ class SlackNotifier:
                 and rendered.get("bot_id") == ours  # another app may post the same metadata
             ):
                 found.append(str(rendered["ts"]))
-        found.sort(key=lambda ts: tuple(map(int, ts.split("."))))
-        if len(found) > 1:
-            return Duplicates(oldest=found[0], younger=tuple(found[1:]))
-        return found[0] if found else None
+        return tuple(sorted(found, key=lambda ts: tuple(map(int, ts.split(".")))))
 
     async def delete(self, channel: str, message_id: str) -> None:
         channel = await self._conversation(channel)

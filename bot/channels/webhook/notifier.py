@@ -11,9 +11,8 @@ from datetime import timedelta
 
 import aiohttp
 
-from alerts.cards.message import Message
 from bot.channels.http_posting import TIMEOUT, HttpPost, send_post
-from bot.channels.post_only import PostOnly, misconfigured
+from bot.channels.post_only import PostOnly, facts_in, misconfigured
 from bot.channels.webhook.payload import heartbeat_body, payload_of
 from bot.channels.webhook.signing import signed
 from bot.delivery.notifier_protocol import (
@@ -61,10 +60,8 @@ class WebhookNotifier(PostOnly):
         endpoint = self._endpoints.get(channel)
         if endpoint is None:
             raise unknown_channel(f"webhook:{channel}")
-        content = new.content
-        if not isinstance(content, Message) or content.facts is None:
-            raise Permanent(sentence("a webhook takes incidents only"))
-        await self._send(channel, endpoint, payload_of(content.facts, receiver=channel))
+        facts = facts_in(new, sentence("a webhook takes incidents only"))
+        await self._send(channel, endpoint, payload_of(facts, receiver=channel))
         return new.nonce
 
     async def send_heartbeat(self, channel: str) -> None:

@@ -8,7 +8,7 @@ from alerts.cards.message import Message
 from alerts.cards.posted import CardKind
 from bot.cards.card_catalogue import CARD_DEFINITIONS, CardCatalogue
 from bot.cards.card_kind import CardDefinition
-from tests.bot.cards.test_dependencies import CONTEXT, FULL
+from tests.bot.cards.full_cards import CONTEXT, FULL
 from tests.support.memory_store import MemoryStore
 from tests.support.rows import NOON, a_card
 

@@ -9,13 +9,13 @@ from alerts.cards.message import Buttons, Message, Paragraph
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.cards.text import plain
 from alerts.incidents.incident import Impact, Incident
-from alerts.rules import Severity
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext, Composed, Everywhere
 from bot.cards.launch_cards import LAUNCH_CARD
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.execution.disruption import Disruption
 from commands.execution.plan import Origin, Plan, PlanState
+from tests.bot.cards.full_cards import a_critical_incident
 from tests.support.execution import plan_of
 from tests.support.incidents import an_open_incident
 from tests.support.memory_store import MemoryStore
@@ -78,15 +78,7 @@ async def test_a_training_that_is_still_suspended_is_kept_with_its_button(
 
 
 async def test_a_failed_launch_names_its_cause_and_is_launched_again_elsewhere() -> None:
-    incident = an_open_incident()
-    incident = replace(
-        incident,
-        id="i9",
-        cluster="lab",
-        group_key="node/gpu-a04",
-        opened_at=NOON,
-        members=tuple(replace(one, severity=Severity.CRITICAL) for one in incident.members),
-    )
+    incident = a_critical_incident("i9", "gpu-a04")
     launch = a_launch(
         NOON,
         id="i1",

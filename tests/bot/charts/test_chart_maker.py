@@ -28,6 +28,7 @@ from tests.support.chat import CHAT, START, FakeChat, LoopClock
 from tests.support.incidents import an_open_incident
 from tests.support.memory_store import MemoryStore
 from tests.support.rows import a_card, an_alert
+from tests.support.running_jobs import running
 
 pytestmark = pytest.mark.looptime
 
@@ -119,14 +120,8 @@ class Site:
             clock,
             renderer=self.renderer,  # type: ignore[arg-type]
         )
-        stops = [self.store.listen(reconciler.mark_changed), self.store.listen(maker.wake)]
-        async with asyncio.TaskGroup() as tasks:
-            jobs = [tasks.create_task(reconciler.run()), tasks.create_task(maker.run())]
+        async with running(self.store, reconciler, maker):
             yield
-            for job in jobs:
-                job.cancel()
-        for stop in stops:
-            stop()
 
     async def put(self, incident: Incident) -> None:
         async with self.store.unit() as unit:

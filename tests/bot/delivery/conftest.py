@@ -14,22 +14,19 @@ from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.cards.text import text
 from alerts.store import StoreSnapshot
 from bot.cards.card_catalogue import CardCatalogue
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, composer_of, own
 from bot.delivery.reconciler import Reconciler
 from bot.store.sql_store import SqlStore
 from commands.models import Launch
 from tests.support.chat import START, FakeChat, LoopClock
-from tests.support.delivery import running
 from tests.support.memory_store import MemoryStore
 from tests.support.rows import a_card, a_launch, a_line
+from tests.support.running_jobs import running
 
 
 async def compose(
-    card: PostedCard, snapshot: StoreSnapshot, _context: CardContext, now: datetime
+    launch: Launch, _card: PostedCard, _snapshot: StoreSnapshot, _context: CardContext, now: datetime
 ) -> Composed:
-    launch = await snapshot.rows(Launch).get(card.row_id)
-    if launch is None:
-        return Composed(message=None, is_final=True)
     due = launch.reported_at if launch.reported_at and launch.reported_at > now else None
     state = (
         f"{launch.reported_state} for long" if launch.reported_at and due is None else launch.reported_state
@@ -39,7 +36,9 @@ async def compose(
 
 
 CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
-TOY_CARD = CardDefinition(kind=CardKind.LAUNCH, compose=compose, depends_on={Launch: own})
+TOY_CARD = CardDefinition(
+    kind=CardKind.LAUNCH, compose=composer_of(Launch, compose), depends_on={Launch: own}
+)
 
 
 @dataclass(slots=True)
@@ -64,7 +63,7 @@ class DeliveryStage:
     async def delivering(self, **more: object) -> AsyncIterator[Reconciler]:
         """Run a reconciler while the block lasts."""
         reconciler = self.reconciler(**more)
-        async with running(reconciler, self.store):
+        async with running(self.store, reconciler):
             yield reconciler
 
     async def put(
@@ -101,6 +100,13 @@ class DeliveryStage:
             if reply:
                 await unit.rows(ThreadReply).add(a_line(new, reply, said=reply, at=self.clock.now()))
         return stored
+
+    async def put_without_launch(self, id: str) -> PostedCard:
+        """Store a card that has nothing to show."""
+        card = a_card(id, kind=CardKind.LAUNCH)
+        async with self.store.unit() as unit:
+            await unit.rows(PostedCard).put(card)
+        return card
 
     async def card(self, id: str, channel: str = "C1") -> PostedCard:
         async with self.store.unit() as unit:

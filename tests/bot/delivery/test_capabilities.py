@@ -128,7 +128,7 @@ async def test_a_crash_at_any_point_loses_no_state(yard_factory: Any) -> None:
         for number in range(4):
             await yard.put(f"t{number}", f"first {number}", reply="it began", color=Color.CRITICAL)
         reconciler = yard.reconciler()
-        stop = yard.store.listen(reconciler.mark_changed)
+        stop = yard.store.listen(reconciler.wake)
 
         async def later(yard: Any = yard) -> None:
             await asyncio.sleep(10)

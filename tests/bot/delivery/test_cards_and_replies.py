@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from alerts.cards.message import Color
-from alerts.cards.posted import CardKind, PostedCard, ThreadReply
+from alerts.cards.posted import PostedCard, ThreadReply
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import Composed
 from tests.support.chat import START, Fault
-from tests.support.rows import a_card
 
 pytestmark = pytest.mark.looptime
 
@@ -101,9 +100,7 @@ async def test_a_card_changes_when_it_is_due_without_a_changed_row(yard: Any) ->
 
 async def test_a_card_with_nothing_to_show_is_final_and_not_posted(yard: Any) -> None:
     async with yard.delivering():
-        card = a_card("t1", kind=CardKind.LAUNCH)
-        async with yard.store.unit() as unit:
-            await unit.rows(PostedCard).put(card)
+        card = await yard.put_without_launch("t1")
         await asyncio.sleep(2)
     assert yard.chat.said("C1") == []
     assert (await yard.card("t1")).is_final

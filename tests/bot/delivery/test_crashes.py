@@ -61,7 +61,7 @@ async def test_a_crash_at_any_point_loses_and_duplicates_nothing(
         yard.chat.faults("edit", *script)
         await _put_first(yard)
         reconciler = yard.reconciler()
-        stop = yard.store.listen(reconciler.mark_changed)
+        stop = yard.store.listen(reconciler.wake)
         was_killed = await Killer(at).execute(reconciler.run(), partial(_put_later, yard, 150))
         stop()
         async with yard.delivering():

@@ -32,6 +32,7 @@ from tests.support.demo_day import BlockingPrometheus, DayClock, metrics_of
 from tests.support.examples import by_profile
 from tests.support.memory_store import MemoryStore
 from tests.support.routing import a_router
+from tests.support.running_jobs import running
 
 pytestmark = pytest.mark.looptime
 
@@ -71,14 +72,11 @@ async def test_no_card_is_edited_more_than_once_a_minute_without_a_change_of_sta
     recorder = IncidentRecorder(CLUSTER, store, CardRouting(default="slack:C1"))
     context = CardContext(rules=lambda: scheduler.rules, training=lambda *_: None, blind=lambda *_: {})
     reconciler = Reconciler(store, {"slack": chat}, CardCatalogue(context), clock=clock)
-    store.listen(reconciler.mark_changed)
-    async with asyncio.TaskGroup() as tasks:
-        delivery = tasks.create_task(reconciler.run())
+    async with running(store, reconciler):
         while clock.elapsed() < lasting:
             cycle = await scheduler.run_cycle(clock.now())
             await recorder.record(cycle.batch(NO_FACTS), rules=scheduler.rules, topology=topology)
             await asyncio.sleep(EVALUATE_EVERY.total_seconds())
-        delivery.cancel()
     await source.close()
 
     counts: Counter[str] = Counter()

@@ -26,6 +26,7 @@ from tests.support.grouping import add_alert
 from tests.support.incidents import GROUPING, an_open_incident
 from tests.support.memory_store import MemoryStore
 from tests.support.rows import an_alert
+from tests.support.running_jobs import running
 
 pytestmark = pytest.mark.looptime
 
@@ -66,12 +67,8 @@ class Programs:
             rules=dict, training=lambda *_: None, blind=lambda *_: {}, wants_facts=lambda _: True
         )
         reconciler = Reconciler(self.store, {"hook": self.chat}, CardCatalogue(context), clock=self.clock)
-        stop = self.store.listen(reconciler.mark_changed)
-        async with asyncio.TaskGroup() as tasks:
-            task = tasks.create_task(reconciler.run())
+        async with running(self.store, reconciler):
             yield
-            task.cancel()
-        stop()
 
     @property
     def states(self) -> list[str]:

@@ -27,6 +27,9 @@ def a_stage() -> tuple[StormStage, FakeChat]:
     return stage, log
 
 
+Breaks = Callable[[StormStage], Callable[[], None]]  # returns what fixes it
+
+
 def nodes_in(log: FakeChat) -> Counter[str]:
     """Return how many cards the fallback has of each node."""
     said = [one.text for one in log.messages.values() if one.thread is None and not one.is_deleted]
@@ -62,9 +65,7 @@ OUTAGES = [pytest.param(away, id="no connection"), pytest.param(failing, id="503
 
 
 @pytest.mark.parametrize("breaks", REFUSALS)
-async def test_what_is_refused_is_in_the_fallback_at_once(
-    breaks: Callable[[StormStage], Callable[[], None]],
-) -> None:
+async def test_what_is_refused_is_in_the_fallback_at_once(breaks: Breaks) -> None:
     stage, log = a_stage()
     breaks(stage)
     async with stage.delivering():
@@ -74,9 +75,7 @@ async def test_what_is_refused_is_in_the_fallback_at_once(
 
 
 @pytest.mark.parametrize("breaks", OUTAGES)
-async def test_what_gets_no_answer_for_minutes_is_in_the_fallback(
-    breaks: Callable[[StormStage], Callable[[], None]],
-) -> None:
+async def test_what_gets_no_answer_for_minutes_is_in_the_fallback(breaks: Breaks) -> None:
     stage, log = a_stage()
     breaks(stage)
     async with stage.delivering():
@@ -91,9 +90,7 @@ async def test_what_gets_no_answer_for_minutes_is_in_the_fallback(
 
 
 @pytest.mark.parametrize("breaks", [*REFUSALS, *OUTAGES])
-async def test_when_slack_is_back_it_has_one_true_picture(
-    breaks: Callable[[StormStage], Callable[[], None]],
-) -> None:
+async def test_when_slack_is_back_it_has_one_true_picture(breaks: Breaks) -> None:
     stage, log = a_stage()
     async with stage.delivering():
         first = await stage.fire(["n1-01"], ["NodeNotReady"])

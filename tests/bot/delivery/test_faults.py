@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from alerts.cards.posted import CardKind, PostedCard, ThreadReply
+from alerts.cards.posted import ThreadReply
 from bot.delivery.journal import DeliveryJournal
 from bot.delivery.retry import RetryPolicy
 from tests.support.chat import Fault
-from tests.support.rows import a_card, a_line
+from tests.support.rows import a_line
 
 pytestmark = pytest.mark.looptime
 
@@ -170,9 +170,7 @@ async def test_a_reconciler_can_run_again_after_store_errors(yard: Any) -> None:
 async def test_a_reply_that_is_pruned_before_it_is_posted_stops_nothing(yard: Any) -> None:
     """Its card had nothing to show and was never posted; pruning sends no change signal."""
     async with yard.delivering():
-        silent = a_card("t1", kind=CardKind.LAUNCH)
-        async with yard.store.unit() as unit:
-            await unit.rows(PostedCard).put(silent)
+        silent = await yard.put_without_launch("t1")
         await asyncio.sleep(2)
         for number in range(3):
             await yard.put(f"busy{number}", "busy")

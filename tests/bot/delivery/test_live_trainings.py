@@ -1,9 +1,8 @@
 """Twelve live trainings in one channel: each fact is there within two seconds of what the rate limits cost."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import pytest
@@ -17,15 +16,18 @@ from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
 from bot.delivery.rate_limiter import RateLimit
 from bot.delivery.reconciler import Reconciler
 from bot.jobs.launch_watcher import LaunchWatcher
+from collectors.cluster.cache import ObjectChange
 from collectors.cluster.inventory import Inventory
 from collectors.facts.redaction import Redactor
 from collectors.facts.sentences import sentence
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.models import Launch
+from tests.support.changing_cache import ChangingCache
 from tests.support.chat import START, FakeChat, LoopClock
 from tests.support.memory_store import MemoryStore
 from tests.support.objects import inventory
 from tests.support.rows import a_launch
+from tests.support.running_jobs import running
 
 pytestmark = pytest.mark.looptime
 
@@ -46,12 +48,11 @@ class WatchedChat(FakeChat):
 
 
 @dataclass(slots=True)
-class World:
+class World(ChangingCache):
     """A cluster of trainings whose states a test sets, and when it did."""
 
     trainings_by_id: dict[str, Training] = field(default_factory=dict)
     facts: list[tuple[float, str, str]] = field(default_factory=list)  # loop time, training, state
-    listeners: list[Callable[[Any], None]] = field(default_factory=list)
     pod_logs: None = None
     logs: None = None
 
@@ -61,10 +62,6 @@ class World:
     @property
     def cache(self) -> "World":
         return self
-
-    def subscribe(self, listener: Callable[[Any], None]) -> Callable[[], None]:
-        self.listeners.append(listener)
-        return partial(self.listeners.remove, listener)
 
     def trainings(self) -> Iterable[Training]:
         return self.trainings_by_id.values()
@@ -89,13 +86,7 @@ class World:
         )
         if before is None or before.state is not state:
             self.facts.append((asyncio.get_running_loop().time(), id, state.value))
-        for listener in self.listeners:
-            listener(_Change(key=f"{namespace}/{name}"))
-
-
-@dataclass(frozen=True)
-class _Change:
-    key: str
+        self.tell(ObjectChange(kind="jobs", key=f"{namespace}/{name}", before=None, after=None, at=START))
 
 
 async def live(world: World) -> None:
@@ -137,19 +128,14 @@ async def test_each_fact_is_in_the_channel_within_two_seconds_of_what_its_limit_
     reconciler = Reconciler(store, {"slack": chat}, CardCatalogue(context, [LAUNCH_CARD]), clock=clock)
     clusters: Any = {"lab": world}
     watcher = LaunchWatcher(store, clusters, clock, redact=Redactor(()), channel="slack:C1")
-    store.listen(reconciler.mark_changed)
-    store.listen(watcher.wake)
     async with store.unit() as unit:
         for letter in "abcdefghijkl"[:TRAININGS]:
             id = f"team/t{letter}"
             launch = a_launch(START, id=id, cluster="lab", training=id, by_name="Ann", channel="slack:C1")
             await unit.rows(Launch).put(launch)
-    async with asyncio.TaskGroup() as tasks:
-        jobs = [tasks.create_task(reconciler.run()), tasks.create_task(watcher.run())]
+    async with running(store, reconciler, watcher):
         await live(world)
         await asyncio.sleep(60)
-        for job in jobs:
-            job.cancel()
 
     posts = sorted(message.at for message in chat.messages.values())
     replied = [message for message in chat.messages.values() if message.thread is not None]

@@ -87,12 +87,17 @@ async def test_a_refused_reply_is_retried_and_does_not_block_the_next_one(yard: 
     assert yard.chat.said("C1", "000001") == ["second", "first"]
 
 
-async def test_many_replies_that_an_earlier_process_was_refused_do_not_keep_a_new_one_back(yard: Any) -> None:
+async def put_refused_replies(yard: Any, count: int) -> None:
+    """Store a card with so many replies that were refused."""
     card = await yard.put("t1", "queued")
     async with yard.store.unit() as unit:
-        for number in range(30):
+        for number in range(count):
             line = a_line(card, f"old-{number:02}", said=f"refused {number}", at=yard.clock.now())
             await unit.rows(ThreadReply).add(replace(line, error="invalid_blocks"))
+
+
+async def test_many_replies_that_an_earlier_process_was_refused_do_not_keep_a_new_one_back(yard: Any) -> None:
+    await put_refused_replies(yard, 30)
     await yard.put("t1", "queued", reply="newest")
     await asyncio.sleep(120)  # all of them are late
 
@@ -103,11 +108,7 @@ async def test_many_replies_that_an_earlier_process_was_refused_do_not_keep_a_ne
 
 
 async def test_of_several_replies_that_were_refused_each_is_tried_again(yard: Any) -> None:
-    card = await yard.put("t1", "queued")
-    async with yard.store.unit() as unit:
-        for number in range(3):
-            line = a_line(card, f"old-{number}", said=f"refused {number}", at=yard.clock.now())
-            await unit.rows(ThreadReply).add(replace(line, error="invalid_blocks"))
+    await put_refused_replies(yard, 3)
     yard.chat.faults("post", None, Fault.REFUSED)  # the card is taken, and the first of them is refused again
 
     async with yard.delivering():

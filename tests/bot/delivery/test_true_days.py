@@ -33,6 +33,7 @@ from tests.support.demo_day import BlockingPrometheus, DayClock, metrics_of
 from tests.support.examples import by_profile
 from tests.support.memory_store import MemoryStore
 from tests.support.routing import a_router
+from tests.support.running_jobs import running
 from tests.support.slack_in_process import SlackInProcess
 
 pytestmark = [pytest.mark.looptime, pytest.mark.soak]
@@ -61,10 +62,8 @@ async def test_every_version_of_every_card_is_true(
     context = CardContext(rules=lambda: scheduler.rules, training=lambda *_: None, blind=lambda *_: {})
     notifier = SlackNotifier(slack.client, ENGLISH)
     reconciler = Reconciler(store, {"slack": notifier}, CardCatalogue(context), clock=clock)
-    store.listen(reconciler.mark_changed)
     moments, found = list[Moment](), list[str]()
-    async with asyncio.TaskGroup() as tasks:
-        delivery = tasks.create_task(reconciler.run())
+    async with running(store, reconciler):
         looks = 0
         while clock.elapsed() < lasting:
             if looks % EVALUATE_EVERY == 0:
@@ -78,7 +77,6 @@ async def test_every_version_of_every_card_is_true(
             if clock.elapsed() % CHECK_EVERY < LOOK_EVERY:
                 found += faults_in(await _changed_since(slack, store, moments[0].at), moments)
                 moments = moments[-4:]
-        delivery.cancel()
     await source.close()
 
     shown = await _changed_since(slack, store, start)

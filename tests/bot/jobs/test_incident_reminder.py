@@ -23,22 +23,10 @@ from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
 from tests.support.rows import a_silence
+from tests.support.yard import Hands
 
 CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
 EVERY = minutes(30)
-
-
-class Hand:
-    """A clock that a test moves."""
-
-    def __init__(self) -> None:
-        self.at = NOON
-
-    def now(self) -> Any:
-        return self.at
-
-    def elapsed(self) -> timedelta:
-        return self.at - NOON
 
 
 def an_incident(
@@ -66,9 +54,9 @@ class Stage:
 
     def __init__(self, every: timedelta = EVERY, routing: CardRouting | None = None) -> None:
         self.store = MemoryStore()
-        self.clock = Hand()
+        self.clock = Hands(NOON)
         self.every = every
-        self.routing = routing
+        self.routing = routing or CardRouting()
 
     async def put(self, *rows: Any) -> None:
         async with self.store.unit() as unit:

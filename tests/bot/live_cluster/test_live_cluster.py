@@ -81,9 +81,8 @@ def a_job_tree(name: str) -> dict[str, Any]:
     }
 
 
-async def test_others_run_while_the_first_trainings_are_read_and_they_are_read_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def note_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that gets `read` whenever a training is read."""
     events: list[str] = []
     read = composition._training
 
@@ -92,6 +91,13 @@ async def test_others_run_while_the_first_trainings_are_read_and_they_are_read_o
         return read(*args, **named)
 
     monkeypatch.setattr(composition, "_training", noted)
+    return events
+
+
+async def test_others_run_while_the_first_trainings_are_read_and_they_are_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = note_reads(monkeypatch)
     async with KubernetesLookalike.running(controllers=False) as kube:
         for number in range(20):
             kube.create(a_job_tree(f"t{number}"))
@@ -122,14 +128,7 @@ async def test_others_run_while_the_first_trainings_are_read_and_they_are_read_o
 async def test_while_kinds_are_listed_no_reader_and_nobody_who_gives_up_reads_the_trainings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reads: list[object] = []
-    read = composition._training
-
-    def noted(*args: Any, **named: Any) -> Training:
-        reads.append(args)
-        return read(*args, **named)
-
-    monkeypatch.setattr(composition, "_training", noted)
+    reads = note_reads(monkeypatch)
     async with KubernetesLookalike.running(controllers=False) as kube:
         kube.create(a_job_tree("t0"))
         kube.fail(lambda seen: "/events" in seen.path, 503, times=1_000_000)

@@ -36,6 +36,7 @@ async def the_parent(stage: StormStage) -> ParentIncident:
 
 async def remind(stage: StormStage, routing: CardRouting | None = None) -> None:
     """Do what is due now, as the agenda does."""
+    routing = routing or CardRouting()
     reminders = (
         IncidentReminder(stage.store, every=EVERY, routing=routing),
         ParentReminder(stage.store, every=EVERY, routing=routing),
@@ -47,6 +48,13 @@ async def remind(stage: StormStage, routing: CardRouting | None = None) -> None:
                 due = await snapshot.rows(work.row).find(unanswered_since=work.until(now, now=now))
             for row in due:
                 await work.do(row, now)
+
+
+async def assert_not_repeated(stage: StormStage) -> None:
+    await asyncio.sleep(2 * EVERY.total_seconds())
+    await remind(stage)
+    await asyncio.sleep(SOON)
+    assert len(stage.slack.cards) == 1
 
 
 async def test_one_that_nobody_acknowledges_is_repeated_once_a_period_and_its_members_are_not() -> None:
@@ -74,10 +82,7 @@ async def test_one_that_somebody_acknowledged_is_not_repeated() -> None:
         acknowledged, _ = acknowledge_all(parent, [], who="U1", who_name="ana", now=stage.clock.now())
         async with stage.store.unit() as unit:
             await unit.rows(ParentIncident).put(acknowledged)
-        await asyncio.sleep(2 * EVERY.total_seconds())
-        await remind(stage)
-        await asyncio.sleep(SOON)
-        assert len(stage.slack.cards) == 1
+        await assert_not_repeated(stage)
 
 
 async def test_one_of_which_people_acknowledged_each_is_not_repeated() -> None:
@@ -87,10 +92,7 @@ async def test_one_of_which_people_acknowledged_each_is_not_repeated() -> None:
         async with stage.store.unit() as unit:
             for one in await unit.rows(Incident).find():
                 await unit.rows(Incident).put(acknowledge(one, who="U1", now=stage.clock.now()))
-        await asyncio.sleep(2 * EVERY.total_seconds())
-        await remind(stage)
-        await asyncio.sleep(SOON)
-        assert len(stage.slack.cards) == 1
+        await assert_not_repeated(stage)
 
 
 async def test_one_that_is_silenced_as_a_whole_is_repeated_after_the_silence() -> None:

@@ -1,6 +1,8 @@
 """Growth of a parent incident: the channel hears when it is twice as large, and not while it still comes."""
 
 import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -14,6 +16,16 @@ LATER = 180.0  # seconds
 SOON = 20.0
 
 
+@asynccontextmanager
+async def after_few(trainings: Mapping[str, Sequence[str]] | None = None) -> AsyncIterator[StormStage]:
+    """A quarter of the nodes fails long before the block."""
+    stage = StormStage(topology=a_site(NODES, trainings=trainings))
+    async with stage.delivering():
+        await stage.fire(FEW, ["NodeNotReady"])
+        await asyncio.sleep(LATER)
+        yield stage
+
+
 def said(stage: StormStage) -> list[str]:
     """Return the first line of each message in the channel's threads that says how it grew."""
     everything = stage.slack.lookalike.everything(stage.slack.channel)
@@ -25,10 +37,7 @@ def said(stage: StormStage) -> list[str]:
 
 
 async def test_one_that_doubles_is_said_in_the_channel_once() -> None:
-    stage = StormStage(topology=a_site(NODES))
-    async with stage.delivering():
-        await stage.fire(FEW, ["NodeNotReady"])
-        await asyncio.sleep(LATER)
+    async with after_few() as stage:
         await stage.fire(list(NODES)[16:40], ["NodeNotReady"])
         for _ in range(20):
             await stage.cycle()
@@ -42,10 +51,7 @@ async def test_one_that_doubles_is_said_in_the_channel_once() -> None:
 
 
 async def test_one_that_grows_by_less_is_not() -> None:
-    stage = StormStage(topology=a_site(NODES))
-    async with stage.delivering():
-        await stage.fire(FEW, ["NodeNotReady"])
-        await asyncio.sleep(LATER)
+    async with after_few() as stage:
         await stage.fire(list(NODES)[16:30], ["NodeNotReady"])
         await asyncio.sleep(SOON)
     assert said(stage) == []
@@ -79,10 +85,7 @@ async def test_what_shrank_and_came_back_has_not_grown() -> None:
 
 async def test_a_large_training_that_is_affected_is_said() -> None:
     large = list(NODES)[16:28]
-    stage = StormStage(topology=a_site(NODES, trainings={"vision/detr": large}))
-    async with stage.delivering():
-        await stage.fire(FEW, ["NodeNotReady"])
-        await asyncio.sleep(LATER)
+    async with after_few({"vision/detr": large}) as stage:
         await stage.fire(large[:1], ["NodeNotReady"])
         await asyncio.sleep(SOON)
     assert [one.partition(":")[0] for one in said(stage)] == [
@@ -91,10 +94,7 @@ async def test_a_large_training_that_is_affected_is_said() -> None:
 
 
 async def test_a_restart_says_nothing_again() -> None:
-    stage = StormStage(topology=a_site(NODES))
-    async with stage.delivering():
-        await stage.fire(FEW, ["NodeNotReady"])
-        await asyncio.sleep(LATER)
+    async with after_few() as stage:
         await stage.fire(list(NODES)[16:40], ["NodeNotReady"])
         await asyncio.sleep(SOON)
         stage.restart()

@@ -1,7 +1,6 @@
 """Delivery of a parent: in Chinese, to programs, after a crash, and with the plans that are started from it."""
 
 import asyncio
-from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +20,7 @@ from commands.execution.plan import Origin
 from tests.support.alerting import CLUSTER
 from tests.support.chat import FakeChat
 from tests.support.execution import plan_of
+from tests.support.running_jobs import running
 from tests.support.storm_stage import StormStage, a_site, racks
 
 pytestmark = pytest.mark.looptime
@@ -121,10 +121,7 @@ async def test_programs_get_the_parent_once_and_the_end_of_what_they_know() -> N
         rules=dict, training=lambda *_: None, blind=lambda *_: {}, wants_facts=lambda _: True
     )
     reconciler = Reconciler(stage.store, {"hook": hook}, CardCatalogue(context), clock=stage.clock)
-    async with AsyncExitStack() as stack:
-        stack.callback(stage.store.listen(reconciler.mark_changed))
-        tasks = await stack.enter_async_context(asyncio.TaskGroup())
-        task = tasks.create_task(reconciler.run())
+    async with running(stage.store, reconciler):
         alerts = await stage.fire(FEW, ["NodeNotReady"])
         await asyncio.sleep(SOON)
         alerts += await stage.fire(REST, ["NodeNotReady"])
@@ -132,7 +129,6 @@ async def test_programs_get_the_parent_once_and_the_end_of_what_they_know() -> N
         open_ones = [(body.group_key, body.phase, len(body.alerts)) for body in hook.bodies]
         await stage.end(alerts)
         await asyncio.sleep(SOON)
-        task.cancel()
     own = [(f"{CLUSTER}/node/{node}", "firing", 1) for node in FEW]
     assert sorted(open_ones) == sorted([*own, (f"{CLUSTER}/rack/r1", "firing", 20)])
     ends = {body.group_key for body in hook.bodies if body.phase == "resolved"}

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,17 +16,7 @@ from collectors.facts.labels import Labels
 from tests.support.alerting import CLUSTER, NOON, minutes
 from tests.support.memory_store import MemoryStore
 from tests.support.rows import a_silence
-
-
-@dataclass
-class Now:
-    at: datetime = NOON
-
-    def now(self) -> datetime:
-        return self.at
-
-    def elapsed(self) -> timedelta:
-        return self.at - NOON
+from tests.support.yard import Hands
 
 
 @dataclass
@@ -70,7 +61,7 @@ class Stage:
     writes: bool = True
     there: Any = field(default_factory=Alertmanager)
     store: MemoryStore = field(default_factory=MemoryStore)
-    clock: Now = field(default_factory=Now)
+    clock: Hands = field(default_factory=partial(Hands, NOON))
 
     async def compare(self) -> None:
         shared = SharedSilences(

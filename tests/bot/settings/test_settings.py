@@ -14,6 +14,7 @@ from bot.settings.section import secret
 from commands.gates.breaker import BreakerLimits, BreakerScope
 from commands.gates.remediation import Allowance
 from commands.gates.window import InWindow
+from tests.support.settings_mistakes import each_mistake
 
 SECRET = "xoxb-very-secret-1234567890"
 APP_TOKEN = "xapp-very-secret-1234567890"
@@ -45,75 +46,7 @@ def diagnostics(folder: Path, text: str) -> list[str]:
     return [str(diagnostic) for diagnostic in caught.value.diagnostics]
 
 
-INVALID = {
-    "an unknown key": ("timezone: UTC\nclusterz: []\n", 2, "clusterz: unknown setting"),
-    "an unknown nested key": (
-        "clusters:\n  - name: a\n    prometheus:\n      url: http://x\n      utl: y\n",
-        5,
-        "unknown setting",
-    ),
-    "a bad duration": ("rules:\n  interval: soon\n", 2, "`soon` is not a duration"),
-    "a matcher without a value": (
-        "clusters:\n  - name: a\n    prometheus:\n      url: http://x\n      matchers: {cluster: ''}\n",
-        5,
-        "an empty value means series without the label",
-    ),
-    "bad matchers": ("routes:\n  - match: 'team=~\"[\"'\n", 2, "match"),
-    "a cluster without its name": ("clusters:\n  - kubernetes: {}\n", 2, "name"),
-    "a duplicate cluster": ("clusters:\n  - {name: a}\n  - {name: a}\n", 3, "two clusters are named a"),
-    "an id of two people": (
-        "people:\n  dana: {ids: [slack:U0DANA]}\n  eli:\n    ids:\n      - slack:U0ELI\n      - slack:U0DANA\n",
-        6,
-        "people.eli.ids.1: `slack:U0DANA` is an id of dana: an id is one person's",
-    ),
-    "an id twice": ("people: {dana: {ids: [slack:U0DANA, slack:U0DANA]}}\n", 1, "is already listed here"),
-    "an id without its kind": ("people: {dana: {ids: [U0DANA]}}\n", 1, "`U0DANA` is not an id with its kind"),
-    "an id of no kind": ("people: {dana: {ids: ['slak:U0DANA']}}\n", 1, "did you mean `slack`?"),
-    "a person by their name": (
-        "people: {dana: {ids: [slack:dana]}}\n",
-        1,
-        "`dana` is not the id of a person in",
-    ),
-    "a person without ids": ("people: {dana: {}}\n", 1, "people.dana.ids"),
-    "a token that is not there": (
-        "http: {auth: {tokens: [{actor: ops, token: x}]}}\npeople: {dana: {ids: [token:opps]}}\n",
-        2,
-        "`opps` is not an actor of http.auth.tokens; did you mean `ops`?",
-    ),
-    "nobody in Kubernetes": ("people: {dana: {ids: [slack:U1], kubernetes: {}}}\n", 1, "set user or groups"),
-    "no name in Kubernetes": (
-        "people: {dana: {ids: [slack:U1], kubernetes: {user: ''}}}\n",
-        1,
-        "is not the name of a user or group in Kubernetes",
-    ),
-    "Slack without a token": (f"slack:\n  channel: C0123\n  app_token: {APP_TOKEN}\n", 1, "bot_token"),
-    "a channel by its name": (
-        f"slack: {{bot_token: {SECRET}, app_token: x, channel: '#gpu'}}\n",
-        1,
-        "channel",
-    ),
-    "listening beyond loopback without tokens": (
-        'http:\n  listen: "0.0.0.0:9099"\n',
-        1,
-        "set http.auth.tokens",
-    ),
-    "an index without a name": (
-        "clusters:\n  - name: a\n    elasticsearch: {url: 'http://es:9200', index: ''}\n",
-        3,
-        "elasticsearch.index: `` is not the name of an index or a pattern: write `*` to search all of them",
-    ),
-    "not YAML": ("clusters: [\n", 2, "not YAML"),
-    "a duplicate key": (
-        "timezone: UTC\ntimezone: Asia/Shanghai\n",
-        2,
-        'key "timezone" already defined at line 1',
-    ),
-    "two documents": ("timezone: UTC\n---\ntimezone: UTC\n", 3, "must be one document"),
-    "a list": ("- a\n", 1, "must be a mapping"),
-}
-
-
-@pytest.mark.parametrize(("text", "line", "expected"), list(INVALID.values()), ids=list(INVALID))
+@each_mistake(Path(__file__).with_name("mistakes_of_reading.yaml"))
 def test_an_error_has_its_file_and_line(tmp_path: Path, text: str, line: int, expected: str) -> None:
     (error,) = diagnostics(tmp_path, text)
     assert expected in error

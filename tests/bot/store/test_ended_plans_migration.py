@@ -13,20 +13,11 @@ from commands.gpu.reclaim_card import reclaim_card
 from commands.models import ReclaimRequest, ReclaimState
 from tests.support.execution import NOON, plan_of
 from tests.support.old_store import take_back
+from tests.support.rows import a_request
 from tests.support.yard import text_of
 
-REQUEST = ReclaimRequest(
-    id="c1",
-    cluster="prod",
-    training="vision/Job/detr",
-    owner="ana",
-    owner_id="U_ANA",
-    gpus=8,
-    asked_by="U_DANA",
-    asked_by_name="dana",
-    asked_at=NOON,
-    grace_until=NOON,
-    state=ReclaimState.FREED,
+REQUEST = a_request(
+    NOON, cluster="prod", training="vision/Job/detr", grace_until=NOON, state=ReclaimState.FREED
 )
 
 

@@ -3,15 +3,12 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, card_id, reply_id
-from alerts.cards.text import text
 from alerts.incidents.incident import Impact, Incident
-from alerts.matching import Matcher, Operator
 from alerts.rules import Severity
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
@@ -20,12 +17,13 @@ from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
 from commands.execution.disruption import Disruption, worse_than_shown
 from commands.execution.object_refs import ObjectRef
-from commands.execution.plan import Origin, Plan, in_order
+from commands.execution.plan import Plan
 from commands.execution.record_steps import record
 from commands.execution.steps import Delete, Record
 from commands.models import Launch, ReclaimRequest
+from tests.support.execution import plan_of
 from tests.support.old_store import take_back
-from tests.support.rows import NOON, a_launch, a_request
+from tests.support.rows import NOON, a_card, a_launch, a_line, a_request, a_silence
 
 KEY = "mnist/Namespace/mnist"
 LAUNCH = a_launch(NOON, id="prod-a/mnist/mnist", training="mnist/mnist", by="slack:U1", by_name="Ana")
@@ -37,17 +35,8 @@ RECLAIM = a_request(
     asked_by_name="Bo",
     grace_until=NOON,
 )
-CARD = PostedCard(
-    id=card_id(CardKind.LAUNCH, LAUNCH.id, "C1"),
-    cluster="prod-a",
-    kind=CardKind.LAUNCH,
-    row_id=LAUNCH.id,
-    channel="C1",
-    message_id="1.2",
-)
-REPLY = ThreadReply(
-    id=reply_id(CARD.id, "1"), cluster="prod-a", card=CARD.id, text=text("it runs"), at=NOON, message_id="1.3"
-)
+CARD = a_card(LAUNCH.id, channel="C1", kind=CardKind.LAUNCH, cluster="prod-a", message_id="1.2")
+REPLY = a_line(CARD, said="it runs", cluster="prod-a", message_id="1.3")
 
 
 def an_incident(id: str, subject: Subject, group_key: str) -> Incident:
@@ -72,31 +61,10 @@ INCIDENTS = (
     an_incident("2", Subject(training="vision/other"), "training/vision/other"),
     an_incident("3", Subject(workload="vision/JobSet/bert"), "workload/vision/JobSet/bert"),
 )
-SILENCE = Silence(
-    id="s1",
-    cluster="prod-a",
-    matchers=(
-        Matcher(name="training", operator=Operator.EQUAL, value="mnist/mnist"),
-        Matcher(name="workload", operator=Operator.MATCHES, value="vision/JobSet/.*"),
-    ),
-    starts_at=NOON,
-    ends_at=NOON + timedelta(hours=4),
-    by="slack:U1",
-    comment="a new data set",
-)
+SILENCE = a_silence(NOON, 'training="mnist/mnist",workload=~"vision/JobSet/.*"')
 JOBSET = ObjectRef(api="jobset.x-k8s.io/v1alpha2", kind="JobSet", namespace="vision", name="bert", uid="u1")
-PLAN = Plan(
-    id="p1",
-    cluster="prod-a",
-    line="training launch mnist",
-    command="training launch",
-    actor="slack:U1",
-    actor_name="Ana",
-    origin=Origin(via="slack", channel="C1"),
-    created_at=NOON,
-    expires_at=NOON + timedelta(hours=1),
-    title="Launch mnist/mnist",
-    stages=in_order(
+PLAN = replace(
+    plan_of(
         record("launches", LAUNCH, text="report it", before=replace(LAUNCH, is_over=True)),
         record("reclaim_requests", RECLAIM, text="request it"),
         Delete(ref=JOBSET, description="delete jobset vision/bert"),

@@ -22,30 +22,19 @@ from commands.core.testable_nodes import NodeTests, node_tests
 from commands.incident.card_context import incident_context
 from commands.incident.cordons_left import still_cordoned, still_cordoned_gpu
 from commands.incident.seen_cluster import SeenCluster
-from commands.models import GpuLease
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
 from tests.support.objects import inventory, node
-from tests.support.rows import a_lease, an_acceptance
+from tests.support.rows import a_gpu_lease, a_lease, an_acceptance
 
 HOT = an_alert(node="gpu-a01")
 OVER = NOON + minutes(9)
 LEASE = a_lease(
     NOON + minutes(5), owner="U1", owner_name="Dana", reason="GPU hot", until=NOON + timedelta(hours=4)
 )
-GPU_LEASE = GpuLease(
-    id=f"{CLUSTER}/gpu-a01/gpu-3",
-    cluster=CLUSTER,
-    node="gpu-a01",
-    device="gpu-3",
-    gpu="3",
-    rule="yardmaster-gpu-a01-gpu-3",
-    owner="U1",
-    owner_name="Dana",
-    reason="throttles",
-    since=NOON + minutes(5),
-    until=NOON + timedelta(hours=4),
+GPU_LEASE = a_gpu_lease(
+    NOON + minutes(5), owner="U1", owner_name="Dana", reason="throttles", until=NOON + timedelta(hours=4)
 )
 PASSED = an_acceptance(
     "gpu-a01",

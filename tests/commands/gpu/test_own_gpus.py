@@ -61,7 +61,9 @@ async def test_only_the_owners_of_others_are_asked(yard: Yard, kube: KubernetesL
     await trained(yard, kube, "segment", owner="mei", workers=1)
     measured(yard, {}, names=("detr", "segment"))
     plan = await plan_of(yard, "gpu free", OWNER)
-    assert plan.title == "Free 8 idle GPUs of vision-detr/detr; Request 4 idle GPUs from vision-segment/segment"
+    assert (
+        plan.title == "Free 8 idle GPUs of vision-detr/detr; Request 4 idle GPUs from vision-segment/segment"
+    )
     await yard.executor.execute(await yard.confirmed(plan, OWNER))
     assert await is_suspended(kube)
     assert [one.name for one in await requests(yard)] == ["vision-segment/segment"]

@@ -76,7 +76,9 @@ async def test_it_is_kept_with_the_open_incident_of_the_node_wherever_it_is_type
     assert [one.incident for one in await kept(yard)] == ["i1", ""]
 
 
-@pytest.mark.parametrize(("incident", "said"), [("i1", "the file is kept with the incident"), ("", "the file is kept")])
+@pytest.mark.parametrize(
+    ("incident", "said"), [("i1", "the file is kept with the incident"), ("", "the file is kept")]
+)
 def test_it_is_said_to_be_kept_with_an_incident_only_where_it_was_taken_for_one(
     incident: str, said: str
 ) -> None:

@@ -25,6 +25,7 @@ from tests.support.incidents import GROUPING, an_open_incident, resolved
 from tests.support.kill_points import Killer
 from tests.support.memory_store import MemoryStore
 from tests.support.rows import NOON, an_alert
+from tests.support.running_jobs import running
 from tests.support.yard import Hands
 
 QUICK = RetryPolicy(
@@ -73,12 +74,8 @@ class IncidentDelivery:
     @asynccontextmanager
     async def delivering(self) -> AsyncIterator[Reconciler]:
         reconciler = self.reconciler()
-        stop = self.store.listen(reconciler.mark_changed)
-        async with asyncio.TaskGroup() as tasks:
-            task = tasks.create_task(reconciler.run())
+        async with running(self.store, reconciler):
             yield reconciler
-            task.cancel()
-        stop()
 
     async def until(self, is_so: Callable[[], bool]) -> None:
         async with asyncio.timeout(60):
@@ -157,7 +154,7 @@ async def test_a_kill_at_an_await_loses_nothing_and_notifies_once(site: Site, at
     delivery = IncidentDelivery(site)
     incident = delivery.an_incident(HOT)
     reconciler = delivery.reconciler()
-    stop = delivery.store.listen(reconciler.mark_changed)
+    stop = delivery.store.listen(reconciler.wake)
 
     async def goes_on() -> None:
         await delivery.put(incident, HOT)

@@ -12,7 +12,6 @@ from bot.channels.slack.api_errors import ErrorMeaning, meaning_of
 from bot.channels.slack.notifier import SlackNotifier
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import (
-    Duplicates,
     Gone,
     Incomplete,
     NewMessage,
@@ -40,7 +39,7 @@ async def test_a_card_is_posted_edited_and_deleted(harness: Any) -> None:
     (message,) = harness.slack.messages("#gpu-alerts")
     assert "resolved" in message.said
     assert message.attachments[0]["color"] == "#2eb67d"
-    assert await harness.notifier.find(harness.channel, "n1", ALWAYS) == ts  # an edit keeps the nonce
+    assert await harness.notifier.find(harness.channel, "n1", ALWAYS) == (ts,)  # an edit keeps the nonce
     await harness.notifier.delete(harness.channel, ts)
     assert harness.slack.messages("#gpu-alerts") == []
 
@@ -53,7 +52,7 @@ async def test_a_person_is_a_channel_of_their_own(harness: Any) -> None:
     (message,) = harness.slack.messages("@ana")
     assert "resolved" in message.said
     assert len(harness.slack.thread(message)) == 1
-    assert await harness.notifier.find(ana, "n1", ALWAYS) == ts
+    assert await harness.notifier.find(ana, "n1", ALWAYS) == (ts,)
     assert harness.slack.messages("#gpu-alerts") == []
     await harness.notifier.delete(ana, ts)
 
@@ -74,16 +73,16 @@ async def test_a_reply_is_posted_in_the_thread_and_may_be_broadcast(harness: Any
     (message, _) = harness.slack.messages("#gpu-alerts")
     assert [reply.ts for reply in harness.slack.thread(message)] == [quiet, loud]
     assert [reply.broadcast for reply in harness.slack.thread(message)] == [False, True]
-    assert await harness.notifier.find(harness.channel, "n2", ALWAYS, card) == quiet
+    assert await harness.notifier.find(harness.channel, "n2", ALWAYS, card) == (quiet,)
 
 
 async def test_only_our_own_message_with_this_nonce_is_found(harness: Any) -> None:
     ts = await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="ours"))
     await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="another"))
-    assert await harness.notifier.find(harness.channel, "ours", ALWAYS) == ts
-    assert await harness.notifier.find(harness.channel, "unknown", ALWAYS) is None
+    assert await harness.notifier.find(harness.channel, "ours", ALWAYS) == (ts,)
+    assert await harness.notifier.find(harness.channel, "unknown", ALWAYS) == ()
     later = SearchWindow(since=ALWAYS.until, until=ALWAYS.until + timedelta(days=1))
-    assert await harness.notifier.find(harness.channel, "ours", later) is None
+    assert await harness.notifier.find(harness.channel, "ours", later) == ()
 
 
 async def test_a_message_is_found_however_many_followed_it(
@@ -96,7 +95,7 @@ async def test_a_message_is_found_however_many_followed_it(
         await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce=f"{number}"))
     posted = datetime.fromtimestamp(float(ts), UTC)
     around = SearchWindow(since=posted - timedelta(minutes=1), until=posted + timedelta(microseconds=1))
-    assert await harness.notifier.find(harness.channel, "ours", around) == ts
+    assert await harness.notifier.find(harness.channel, "ours", around) == (ts,)
     with pytest.raises(Permanent, match="more than 4 messages"):
         await harness.notifier.find(harness.channel, "ours", ALWAYS)
 
@@ -107,7 +106,7 @@ async def test_duplicates_are_ordered_by_age_across_pages(harness: Any) -> None:
         await harness.notifier.post(harness.channel, NewMessage(text(f"between {number}"), nonce=f"{number}"))
     second = await harness.notifier.post(harness.channel, NewMessage(text("a"), nonce="same"))
     found = await harness.notifier.find(harness.channel, "same", ALWAYS)
-    assert found == Duplicates(oldest=first, younger=(second,))
+    assert found == (first, second)
 
 
 async def test_content_that_does_not_fit_is_attached_once_in_the_thread(harness: Any) -> None:
@@ -168,7 +167,7 @@ async def test_a_card_that_is_refused_for_its_content_is_posted_plainer_at_once(
     assert message.attachments == []
     assert "GPU 3 fell off the bus" in message.said
     assert "on gpu-a04" in message.said
-    assert await harness.notifier.find(harness.channel, "n1", ALWAYS) == ts
+    assert await harness.notifier.find(harness.channel, "n1", ALWAYS) == (ts,)
 
 
 async def test_what_is_refused_in_every_other_form_is_a_line_with_the_whole_as_a_file(harness: Any) -> None:

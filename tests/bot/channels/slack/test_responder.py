@@ -60,12 +60,18 @@ async def test_an_answer_waits_while_slack_asks_for_a_pause(online: Any, line: s
     assert sum("3 nodes" in one.said for one in answers) == 1
 
 
-async def test_a_preview_is_replaced_by_its_result(online: Any) -> None:
+async def after_a_pressed_preview(online: Any) -> SlackResponder:
+    """Return who answers the press of a preview's button."""
     responder = SlackResponder(online.calls)
     await online.slack.types("ana", "#gpu-alerts", "/yard node cordon gpu-a04")
     await responder.respond(await online.received(), an_answer("Cordon gpu-a04?", blocks=(PREVIEW,)))
     (preview,) = online.slack.ephemerals("ana")
     await online.slack.presses("ana", preview, "Do it")
+    return responder
+
+
+async def test_a_preview_is_replaced_by_its_result(online: Any) -> None:
+    responder = await after_a_pressed_preview(online)
     await responder.respond(await online.received(), an_answer("Cordoned gpu-a04"))
     (message,) = online.slack.ephemerals("ana")
     assert "Cordoned gpu-a04" in message.said
@@ -82,11 +88,7 @@ async def test_who_asked_reads_of_the_card_that_shows_the_answer(online: Any) ->
 
 
 async def test_a_preview_goes_away_when_a_card_follows(online: Any) -> None:
-    responder = SlackResponder(online.calls)
-    await online.slack.types("ana", "#gpu-alerts", "/yard node cordon gpu-a04")
-    await responder.respond(await online.received(), an_answer("Cordon gpu-a04?", blocks=(PREVIEW,)))
-    (preview,) = online.slack.ephemerals("ana")
-    await online.slack.presses("ana", preview, "Do it")
+    responder = await after_a_pressed_preview(online)
     await responder.respond(await online.received(), replace(an_answer("confirmed"), has_card=True))
     assert online.slack.ephemerals("ana") == []
 

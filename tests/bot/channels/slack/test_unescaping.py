@@ -6,39 +6,35 @@ from hypothesis import strategies as st
 
 from bot.channels.slack.unescaping import unescape
 
+# What Slack sends, and what was typed.
+RESTORED = {
+    "a plain line is unchanged": ("node cordon gpu-a04", "node cordon gpu-a04"),
+    "a person becomes an id": ("owner is <@U0ANA00000|ana>", "owner is U0ANA00000"),
+    "a person without a name too": ("owner is <@U0ANA00000>", "owner is U0ANA00000"),
+    "a channel becomes an id": ("post <#C123|gpu-alerts>", "post C123"),
+    "a group becomes an id": ("page <!subteam^S012|@sre>", "page S012"),
+    "a host as a link": ("node show <http://gpu-a04.lab|gpu-a04.lab>", "node show gpu-a04.lab"),
+    "a link that was typed": ("open <https://grafana/d/1>", "open https://grafana/d/1"),
+    "a link with another text": ("open <https://a/|here>", "open https://a/"),
+    "an address as a link": ("mail <mailto:ana@lab.org|ana@lab.org>", "mail ana@lab.org"),
+    "entities": ("logs search a &amp;&amp; b &lt;c&gt;", "logs search a && b <c>"),
+    "an entity that was typed is unchanged": ("say &amp;lt;", "say &lt;"),
+    "smart quotes": ("silence add “a b” ‘c’", "silence add \"a b\" 'c'"),
+    "a long dash before an option": ("node cordon x —reason y", "node cordon x --reason y"),
+    "a short dash": ("node cordon x –reason y", "node cordon x --reason y"),
+    "a long dash and a hyphen": ("node cordon x —-reason y", "node cordon x --reason y"),
+    "the end of options": ("training launch — sh run.sh", "training launch -- sh run.sh"),
+    "dashes within words are unchanged": ("a – b–c 1–2", "a -- b–c 1–2"),
+    "odd and zero-width spaces": ("node\u00a0cordon\u3000x\u200b", "node cordon x"),
+    "backticks around the line": ("`node cordon x`", "node cordon x"),
+    "a code fence around the line": ("```node cordon x```", "node cordon x"),
+    "backticks within are unchanged": ("run `a` and `b`", "run `a` and `b`"),
+    "brackets that are not Slack's are unchanged": ("a <b> c", "a <b> c"),
+    "an empty line": ("", ""),
+}
 
-@pytest.mark.parametrize(
-    ("received", "typed"),
-    [
-        pytest.param("node cordon gpu-a04", "node cordon gpu-a04", id="a plain line is unchanged"),
-        pytest.param("owner is <@U0ANA00000|ana>", "owner is U0ANA00000", id="a person becomes an id"),
-        pytest.param("owner is <@U0ANA00000>", "owner is U0ANA00000", id="a person without a name too"),
-        pytest.param("post <#C123|gpu-alerts>", "post C123", id="a channel becomes an id"),
-        pytest.param("page <!subteam^S012|@sre>", "page S012", id="a group becomes an id"),
-        pytest.param(
-            "node show <http://gpu-a04.lab|gpu-a04.lab>", "node show gpu-a04.lab", id="a host as a link"
-        ),
-        pytest.param("open <https://grafana/d/1>", "open https://grafana/d/1", id="a link that was typed"),
-        pytest.param("open <https://a/|here>", "open https://a/", id="a link with another text"),
-        pytest.param("mail <mailto:ana@lab.org|ana@lab.org>", "mail ana@lab.org", id="an address as a link"),
-        pytest.param("logs search a &amp;&amp; b &lt;c&gt;", "logs search a && b <c>", id="entities"),
-        pytest.param("say &amp;lt;", "say &lt;", id="an entity that was typed is unchanged"),
-        pytest.param("silence add “a b” ‘c’", "silence add \"a b\" 'c'", id="smart quotes"),
-        pytest.param(
-            "node cordon x —reason y", "node cordon x --reason y", id="a long dash before an option"
-        ),
-        pytest.param("node cordon x –reason y", "node cordon x --reason y", id="a short dash"),
-        pytest.param("node cordon x —-reason y", "node cordon x --reason y", id="a long dash and a hyphen"),
-        pytest.param("training launch — sh run.sh", "training launch -- sh run.sh", id="the end of options"),
-        pytest.param("a – b–c 1–2", "a -- b–c 1–2", id="dashes within words are unchanged"),
-        pytest.param("node\u00a0cordon\u3000x\u200b", "node cordon x", id="odd and zero-width spaces"),
-        pytest.param("`node cordon x`", "node cordon x", id="backticks around the line"),
-        pytest.param("```node cordon x```", "node cordon x", id="a code fence around the line"),
-        pytest.param("run `a` and `b`", "run `a` and `b`", id="backticks within are unchanged"),
-        pytest.param("a <b> c", "a <b> c", id="brackets that are not Slack's are unchanged"),
-        pytest.param("", "", id="an empty line"),
-    ],
-)
+
+@pytest.mark.parametrize(("received", "typed"), list(RESTORED.values()), ids=list(RESTORED))
 def test_a_line_is_restored_as_it_was_typed(received: str, typed: str) -> None:
     assert unescape(received) == typed
 

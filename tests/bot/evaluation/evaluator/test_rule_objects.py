@@ -245,13 +245,17 @@ async def test_objects_are_merged_off_the_loop_and_once_while_they_stay_the_same
     assert merged == [(2, False), (1, False)]
 
 
-async def test_an_object_that_is_gone_is_forgotten_also_while_no_round_can_parse_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Else whoever creates and deletes objects would fill the memory."""
+@pytest.fixture
+def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look at the clock is a second later: a round begins two objects."""
     seconds = itertools.count()
     monkeypatch.setattr(rule_objects, "time", SimpleNamespace(perf_counter=lambda: float(next(seconds))))
     monkeypatch.setattr(rule_objects, "ROUND", 2.5)
+
+
+@pytest.mark.usefixtures("short_rounds")
+async def test_an_object_that_is_gone_is_forgotten_also_while_no_round_can_parse_all() -> None:
+    """Else whoever creates and deletes objects would fill the memory."""
     objects = Objects([rule_spec("TeamRule")])
     read = rule_objects.RuleObjects(CLUSTER)
     for number in range(10):
@@ -273,13 +277,8 @@ async def test_an_object_that_is_too_large_is_left_out_and_reported(monkeypatch:
     assert "more than the 0 KiB that are read" in said["diagnostic"]
 
 
-async def test_more_than_a_round_can_parse_changes_no_rule_and_is_read_in_rounds(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Each look at the clock is a second later: a round begins two objects."""
-    seconds = itertools.count()
-    monkeypatch.setattr(rule_objects, "time", SimpleNamespace(perf_counter=lambda: float(next(seconds))))
-    monkeypatch.setattr(rule_objects, "ROUND", 2.5)
+@pytest.mark.usefixtures("short_rounds")
+async def test_more_than_a_round_can_parse_changes_no_rule_and_is_read_in_rounds() -> None:
     setup = Setup(Objects([rule_spec("TeamRule")], namespaces=("a", "b", "c", "d")))
     evaluator = await setup.start()
     assert dict(evaluator.rules) == {}

@@ -1,7 +1,7 @@
 """A node that changes and an object that fails are evaluated soon; heartbeats and storms make few more cycles."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import pairwise
@@ -21,6 +21,7 @@ from collectors.cluster.objects import PersistentVolumeClaim, Pod
 from collectors.facts.queries import CheckQuery
 from collectors.facts.results import Blind, Sample
 from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology
+from tests.support.changing_cache import ChangingCache
 from tests.support.evaluation import an_evaluator
 from tests.support.objects import inventory, node, pod, read
 from tests.support.routing import a_router
@@ -28,12 +29,11 @@ from tests.support.routing import a_router
 pytestmark = pytest.mark.looptime
 
 
-@dataclass
-class Changing:
+@dataclass(slots=True)
+class Changing(ChangingCache):
     """A cluster's cache, and when a check looked at it."""
 
     looks: list[float] = field(default_factory=list)
-    callbacks: list[Callable[[ObjectChange], None]] = field(default_factory=list)
 
     def status(self) -> tuple[()]:
         return ()
@@ -41,13 +41,8 @@ class Changing:
     async def synced(self, timeout: timedelta) -> None:
         """It is at once."""
 
-    def subscribe(self, callback: Callable[[ObjectChange], None]) -> Callable[[], None]:
-        self.callbacks.append(callback)
-        return lambda: self.callbacks.remove(callback)
-
     def change(self, kind: str, before: object, after: object) -> None:
-        for callback in self.callbacks:
-            callback(ObjectChange(kind=kind, key="n1", before=before, after=after, at=NOON))
+        self.tell(ObjectChange(kind=kind, key="n1", before=before, after=after, at=NOON))
 
     def check(self, _inputs: CheckInput, _parameters: object) -> Sequence[Sample]:
         self.looks.append(asyncio.get_running_loop().time())
@@ -111,7 +106,7 @@ async def test_checks_are_evaluated_after_a_node_changed(looptime: Any) -> None:
             await asyncio.sleep(0.1)
         assert len(cache.looks) <= 2 + 1 + 10 / CHANGE_PACE
         task.cancel()
-    assert cache.callbacks == []
+    assert cache.listeners == []
 
 
 HOURLY = replace(a_rule("Looks"), query=CheckQuery(name="looks"), interval=timedelta(hours=1))

@@ -21,6 +21,8 @@ from tests.support.alerting import NOON, a_rule, minutes
 from tests.support.evaluation import EVERY, Canned, EvaluationStage
 from tests.support.proofs import a_rule_with, topology_of
 
+ONE_PROCESS_OR_MANY = pytest.mark.parametrize("restarts", [False, True], ids=["one process", "restarted"])
+
 
 def a_yard(fires: str, rule: Rule, *, metric: str = "", values: str = "") -> EvaluationStage:
     """`metric`: what the proof query returns each minute; `.` is nothing, and `?` no answer to any query."""
@@ -49,9 +51,7 @@ async def film(yard: EvaluationStage, nodes: str, *, restarts: bool = False) -> 
     return shown
 
 
-@pytest.mark.parametrize(
-    "restarts", [pytest.param(False, id="one process"), pytest.param(True, id="restarted")]
-)
+@ONE_PROCESS_OR_MANY
 @pytest.mark.parametrize(
     ("fires", "nodes", "shown"),
     [
@@ -107,9 +107,7 @@ async def test_a_reboot_is_a_proof_of_its_own(nodes: str, shown: str) -> None:
         pytest.param(".......", "0000111", ".......", id="no alert"),
     ],
 )
-@pytest.mark.parametrize(
-    "restarts", [pytest.param(False, id="one process"), pytest.param(True, id="restarted")]
-)
+@ONE_PROCESS_OR_MANY
 async def test_a_metric_proves_the_recovery(fires: str, metric: str, shown: str, restarts: bool) -> None:
     yard = a_yard(fires, a_rule_with("metric", query="well"), metric=metric)
 
@@ -178,9 +176,7 @@ async def test_the_reply_says_what_proved_it_and_since_when() -> None:
         pytest.param("ss..ss..", "87778888", "ooooooo.", id="it had data again meanwhile"),
     ],
 )
-@pytest.mark.parametrize(
-    "restarts", [pytest.param(False, id="one process"), pytest.param(True, id="restarted")]
-)
+@ONE_PROCESS_OR_MANY
 async def test_an_alert_whose_target_has_no_data_any_more_ends_by_a_proof(
     seen: str, nodes: str, shown: str, restarts: bool
 ) -> None:

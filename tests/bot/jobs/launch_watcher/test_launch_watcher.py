@@ -15,7 +15,7 @@ from bot.live_cluster import LiveCluster
 from collectors.cluster.inventory import Inventory
 from collectors.facts.redaction import MARK, Redactor
 from collectors.internal_errors import InternalErrors
-from collectors.trainings.training import Rank, TrainingState
+from collectors.trainings.training import Rank, Training, TrainingState
 from commands.models import Launch
 from commands.training.launch_card import launch_card
 from tests.support.alerting import CLUSTER, NOON
@@ -69,6 +69,22 @@ class PodLogs:
         return "\n".join(lines[-tail:])[:byte_limit] + "\n"
 
 
+async def looked_at(
+    launch: Launch, store: MemoryStore, training: Training, *, pod_logs: PodLogs | None = None
+) -> Launch:
+    """Return the launch as it is stored after a look at its training."""
+    async with store.unit() as unit:
+        await unit.rows(Launch).put(launch)
+    cluster: Any = SimpleNamespace(
+        trainings=lambda: (training,), pod_logs=pod_logs, logs=None, inventory=inventory
+    )
+    await LaunchWatcher(store, {CLUSTER: cluster}, CLOCK, redact=Redactor(), channel="C1").check()
+    async with store.read() as snapshot:
+        stored = await snapshot.rows(Launch).get(launch.id)
+    assert stored is not None
+    return stored
+
+
 async def test_the_last_lines_contain_no_line_of_a_private_key() -> None:
     failed = a_training(
         "vision",
@@ -78,17 +94,9 @@ async def test_the_last_lines_contain_no_line_of_a_private_key() -> None:
         failures=(Rank(role="worker", index=0, pod="detr-0"),),
     )
     store = MemoryStore()
-    async with store.unit() as unit:
-        await unit.rows(Launch).put(LAUNCH)
-    cluster: Any = SimpleNamespace(
-        trainings=lambda: (failed,), pod_logs=PodLogs(), logs=None, inventory=inventory
-    )
 
-    await LaunchWatcher(store, {CLUSTER: cluster}, CLOCK, redact=Redactor(), channel="C1").check()
+    stored = await looked_at(LAUNCH, store, failed, pod_logs=PodLogs())
 
-    async with store.unit() as unit:
-        stored = await unit.rows(Launch).get("l1")
-    assert stored is not None
     assert stored.last_lines[:-1] == ("begin", MARK, f"password={MARK}")
     assert stored.last_lines[-1].startswith("Traceback: boom xxx")
     assert len(stored.last_lines[-1]) == 1_000
@@ -129,12 +137,12 @@ async def test_a_bug_with_one_launch_does_not_hide_the_later_ones(monkeypatch: p
         errors=InternalErrors(counts.append),
     )
 
-    async def follow(launch: Launch, *_: Any) -> None:
+    async def follow(_watcher: LaunchWatcher, launch: Launch, *_: Any) -> None:
         if launch.id == "bad":
             raise KeyError("role")
         followed.append(launch.id)
 
-    monkeypatch.setattr(watcher, "_follow", follow)
+    monkeypatch.setattr(LaunchWatcher, "_follow", follow)
     with capture_logs():
         await watcher.check()
 
@@ -154,14 +162,8 @@ async def test_a_launch_that_was_made_again_while_the_logs_were_read_is_not_over
                 await unit.rows(Launch).put(again)
             return await super().logs(*args, **options)
 
-    async with store.unit() as unit:
-        await unit.rows(Launch).put(LAUNCH)
-    cluster: Any = SimpleNamespace(
-        trainings=lambda: (failed,), pod_logs=SlowLogs(), logs=None, inventory=inventory
-    )
-    await LaunchWatcher(store, {CLUSTER: cluster}, CLOCK, redact=Redactor(), channel="C1").check()
+    assert await looked_at(LAUNCH, store, failed, pod_logs=SlowLogs()) == again
     async with store.read() as snapshot:
-        assert await snapshot.rows(Launch).get(LAUNCH.id) == again
         assert await snapshot.rows(PostedCard).find() == []
 
 
@@ -178,16 +180,10 @@ async def test_a_training_that_no_controller_has_taken_up_is_said_so_on_its_card
 ) -> None:
     waiting = a_training("vision", "detr", TrainingState.QUEUED, reason="0 of 4 ranks are running")
     store = MemoryStore()
-    launch = replace(LAUNCH, at=NOON - timedelta(seconds=age))
-    async with store.unit() as unit:
-        await unit.rows(Launch).put(launch)
+    stored = replace(LAUNCH, at=NOON - timedelta(seconds=age))
     for has_sign in (False, True):
         training = replace(waiting, has_sign=has_sign)
-        cluster: Any = SimpleNamespace(trainings=lambda found=training: (found,), pod_logs=None, logs=None)
-        await LaunchWatcher(store, {CLUSTER: cluster}, CLOCK, redact=Redactor(), channel="C1").check()
-        async with store.unit() as unit:
-            stored = await unit.rows(Launch).get("l1")
-        assert stored is not None
+        stored = await looked_at(stored, store, training)
         said = "no controller of Jobs has picked it up within 30s"
         shown = text_of(launch_card(stored, training))
         if is_said and not has_sign:

@@ -2,10 +2,9 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import partial
 from random import Random
 from typing import Any
 
@@ -25,11 +24,13 @@ from collectors.facts.redaction import Redactor
 from collectors.facts.results import Blind
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.models import Launch
+from tests.support.changing_cache import ChangingCache
 from tests.support.chat import START, FakeChat, LoopClock
 from tests.support.kill_points import Killer
 from tests.support.memory_store import MemoryStore
 from tests.support.objects import inventory
 from tests.support.rows import a_launch
+from tests.support.running_jobs import running
 
 pytestmark = pytest.mark.looptime
 
@@ -45,7 +46,7 @@ ENDS = {
 
 
 @dataclass(slots=True)
-class World:
+class World(ChangingCache):
     """A cluster with trainings of several owners."""
 
     name: str = CLUSTER
@@ -56,15 +57,10 @@ class World:
     pod_logs: None = None
     logs: None = None
     reader: None = None
-    listeners: list[Callable[[Any], None]] = field(default_factory=list)
 
     @property
     def cache(self) -> "World":
         return self
-
-    def subscribe(self, listener: Callable[[Any], None]) -> Callable[[], None]:
-        self.listeners.append(listener)
-        return partial(self.listeners.remove, listener)
 
     def inventory(self) -> Inventory:
         return inventory()
@@ -124,14 +120,8 @@ class Stage:
             random=Random(7),
         )
         follower = TrainingFollower(self.store, clusters, self.clock, routing, follows_all=self.follows_all)
-        stops = [self.store.listen(one) for one in (reconciler.mark_changed, watcher.wake)]
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                for run in (follower.run, watcher.run, reconciler.run):
-                    tasks.create_task(run())
-        finally:
-            for stop in stops:
-                stop()
+        async with running(self.store, watcher, reconciler):
+            await follower.run()
 
     def _training(self, _cluster: str, id: str) -> Training | None:
         return next((one for one in self.world.trainings() if one.id == id), None)

@@ -1,7 +1,6 @@
 """The launch watcher checks after a change that concerns it, and not for any other."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from types import SimpleNamespace
@@ -17,32 +16,27 @@ from collectors.facts.redaction import Redactor
 from collectors.trainings.training import Training, TrainingState
 from commands.models import Launch
 from tests.support.alerting import CLUSTER, NOON
+from tests.support.changing_cache import ChangingCache
 from tests.support.memory_store import MemoryStore
 from tests.support.rows import a_launch
 
 pytestmark = pytest.mark.looptime
 
 
-@dataclass
-class Changing:
+@dataclass(slots=True)
+class Changing(ChangingCache):
     """A cluster with one training, and its cache."""
 
     states: list[TrainingState] = field(default_factory=lambda: [TrainingState.QUEUED])
     looks: list[float] = field(default_factory=list)
-    callbacks: list[Callable[[ObjectChange], None]] = field(default_factory=list)
 
     @property
     def cache(self) -> Any:
         return self
 
-    def subscribe(self, callback: Callable[[ObjectChange], None]) -> Callable[[], None]:
-        self.callbacks.append(callback)
-        return lambda: self.callbacks.remove(callback)
-
     def change(self, key: str, state: TrainingState) -> None:
         self.states.append(state)
-        for callback in self.callbacks:
-            callback(ObjectChange(kind="pods", key=key, before=None, after=None, at=NOON))
+        self.tell(ObjectChange(kind="pods", key=key, before=None, after=None, at=NOON))
 
     def trainings(self) -> tuple[Training, ...]:
         self.looks.append(asyncio.get_running_loop().time())
@@ -88,7 +82,7 @@ async def test_it_checks_after_a_change_in_its_namespace_or_of_the_store(looptim
             await asyncio.sleep(0.01)
         assert len(cluster.looks) - before <= 10 / SNAPSHOT_EVERY
         task.cancel()
-    assert cluster.callbacks == []
+    assert cluster.listeners == []
 
 
 async def test_without_a_change_it_checks_now_and_then(looptime: Any) -> None:

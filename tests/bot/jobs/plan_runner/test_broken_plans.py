@@ -2,10 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,23 +16,10 @@ from collectors.sources.kubernetes.client import KubernetesClient
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState, StepState
 from commands.models import AuditEntry, CordonLease
-from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import executor as executor_of
-from tests.support.yard import CLUSTER, Yard, lookalike_with, yard_before
+from tests.support.yard import CLUSTER, Yard
 
 BROKEN, SOUND = "gpu-a01", "gpu-a02"
-
-
-@pytest.fixture
-async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with lookalike_with(BROKEN, SOUND) as kube:
-        yield kube
-
-
-@pytest.fixture
-async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]:
-    async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
-        yield yard
 
 
 async def run_until_ended(yard: Yard, executor: PlanExecutor, *plans: Plan) -> list[Plan]:

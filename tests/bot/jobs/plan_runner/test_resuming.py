@@ -1,9 +1,7 @@
 """Plans cut off by a crash: the next process finishes them and records each outcome once."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,21 +17,9 @@ from commands.models import AuditEntry
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import Crash, DyingStore
 from tests.support.rows import an_alert
-from tests.support.yard import CLUSTER, DANA, NOON, Yard, lookalike_with, text_of, yard_before
+from tests.support.yard import CLUSTER, DANA, NOON, Yard, text_of
 
 JOURNAL_WRITES = 2  # the start with its first step; the recorded row with the end
-
-
-@pytest.fixture
-async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with lookalike_with("gpu-a01", "gpu-a02") as kube:
-        yield kube
-
-
-@pytest.fixture
-async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]:
-    async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
-        yield yard
 
 
 async def stored(yard: Yard, id: str) -> Plan:
