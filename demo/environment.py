@@ -160,14 +160,17 @@ async def start_environment(options: EnvironmentOptions) -> AsyncIterator[Enviro
         await world.ready.wait()
         data = options.folder / "prometheus"
         data.mkdir(exist_ok=True)
-        await asyncio.to_thread(import_openmetrics, samples, data)
-        prometheus = await stack.enter_async_context(
-            PrometheusServer(config=world.prometheus_config(every=SCRAPE_EVERY), folder=data)
-        )
+        prometheus = PrometheusServer(config=world.prometheus_config(every=SCRAPE_EVERY), folder=data)
         file = options.folder / "yardmaster.yaml"
         written = bot_settings(options, cluster, address, slack, prometheus.url)
         file.write_text(yaml.safe_dump(written, sort_keys=False, allow_unicode=True), encoding="utf-8")
-        yard = await stack.enter_async_context(build(read_settings(file)))
+        # The bot is built while another process imports the history.
+        importing = asyncio.get_running_loop().run_in_executor(None, import_openmetrics, samples, data)
+        try:
+            yard = await stack.enter_async_context(build(read_settings(file)))
+        finally:
+            await importing
+        await stack.enter_async_context(prometheus)
         await stack.enter_async_context(beside(yard.run(), "yardmaster"))
         await slack.connected()
         while isinstance(yard.clusters[CLUSTER].refresh(), Blind):  # noqa: ASYNC110 - it has no event

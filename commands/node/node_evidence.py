@@ -21,6 +21,7 @@ from collectors.facts.sentences import counted, said_by, sentence
 from commands.core.command import Answer, Command
 from commands.core.context import Cluster, CommandContext
 from commands.core.lookups import node_named
+from commands.core.parameter_types import PLAN
 from commands.core.parameters import NODE_ARGUMENT, option
 from commands.execution.object_refs import ObjectRef
 from commands.models import CordonLease, NodeEvidence
@@ -248,7 +249,7 @@ EVIDENCE = Command(
     action=TakeEvidence,
     parameters=(
         NODE_ARGUMENT,
-        option("--plan", metavar="PLAN", help="what was kept before this plan began"),
+        option("--plan", type=PLAN, help="what was kept before this plan began"),
     ),
     record=show_evidence,
     example="node evidence gpu-a04",

@@ -8,6 +8,7 @@ from collectors.facts.sentences import counted, listed, sentence
 from collectors.volume_use import VolumeUse, volume_uses
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
+from commands.core.parameter_types import NAMESPACE_NAME
 from commands.core.parameters import option
 from commands.volume.volume_names import unseen_notes
 
@@ -62,7 +63,7 @@ LIST_VOLUMES: Command[ListVolumes] = Command(
     verb="list",
     summary="List the volumes: their claims, how many write and read, and where.",
     action=ListVolumes,
-    parameters=(option("--namespace", metavar="NAMESPACE", help="only claims of this namespace"),),
+    parameters=(option("--namespace", type=NAMESPACE_NAME, help="only claims of this namespace"),),
     read=listing,
     example="volume list --namespace vision",
 )

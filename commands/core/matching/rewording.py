@@ -63,6 +63,7 @@ _NUMBER_OF = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _QUIET = re.compile(r"(?:先|快)?别[响吵]了?|\bstop\s+(?:alerting|paging|ringing)\b", re.IGNORECASE)
+_CALL_OFF = re.compile(r"^(?:不行[,，]?\s*)?先?(?:别|不要)(?:做|跑|执行)了?(?=$|[\s,，。!！])")
 _KEEP_OFF = re.compile(
     r"先?[别不]让新的?(?:任务|作业|训练|\s*pods?\s*)(?:上来|上去|进来|调度上来)?"
     r"|\b(?:do\s+not|don'?t)\s+schedule\s+(?:anything|pods|new\s+pods)\s+(?:on|to)\b|\bno\s+new\s+pods\s+on\b",
@@ -80,6 +81,7 @@ def in_own_notation(words: Sequence[str]) -> list[str]:
         return list(words)
     line = " ".join(words)
     line = _QUIET.sub(" mute ", line)
+    line = _CALL_OFF.sub("取消", line)
     line = _KEEP_OFF.sub(" cordon ", line)
     line = _HUNDREDS.sub(lambda found: f" {100 * _NUMBERS[found['number']]:.0f} ", line)
     line = _FOLLOW.sub("follow log", line)
