@@ -64,7 +64,12 @@ async def listing(action: ListBreakers, context: CommandContext) -> Answer:
 
 async def close(action: CloseBreaker, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
-        breaker = await named_row(Breaker, action.breaker, unit)
+        breaker = await named_row(
+            Breaker,
+            action.breaker,
+            unit,
+            none="There is no breaker `{name}`. `breaker list` shows the open ones.",
+        )
         if breaker.state == "closed":
             raise UnusableError(sentence("Breaker `{breaker}` is closed already.", breaker=breaker.id))
         closed = replace(

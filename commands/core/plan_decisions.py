@@ -16,7 +16,7 @@ from commands.core.command import Answer, AnyCommand, DeniedError, UnusableError
 from commands.core.confirmation import check_open, namespaces_of
 from commands.core.context import CommandContext
 from commands.core.dividing import may_be_divided
-from commands.core.named_rows import named_row
+from commands.core.named_rows import named_plan
 from commands.core.parsing import action_of, find, words_of
 from commands.core.persons import Persons
 from commands.core.planner import Planner
@@ -118,4 +118,4 @@ class PlanDecisions:
 
     async def _stored(self, id: str) -> Plan:
         async with self.store.read() as snapshot:
-            return await named_row(Plan, id, snapshot)
+            return await named_plan(id, snapshot)

@@ -7,7 +7,7 @@ from collectors.facts.sentences import counted, listed, sentence, word
 from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
-from commands.core.named_rows import named_row
+from commands.core.named_rows import named_plan
 from commands.execution.plan import Plan, Stage, StepRecord, StepState, inverse_of
 from commands.execution.plan_journal import objects_of, recorded_of, records_of
 from commands.execution.record_steps import changed_after
@@ -24,7 +24,7 @@ class PlanName:
 
 async def stored_plan(named: PlanName, context: CommandContext) -> Plan:
     async with context.store.read() as snapshot:
-        return await named_row(Plan, named.plan, snapshot)
+        return await named_plan(named.plan, snapshot)
 
 
 async def journal_of(plan: Plan, context: CommandContext) -> tuple[StepRecord, ...]:

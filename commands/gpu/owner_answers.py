@@ -9,7 +9,6 @@ from collectors.facts.sentences import counted, listed, sentence, word
 from collectors.gpu_activity import SHORTEST
 from commands.core.command import Answer, DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
-from commands.core.named_rows import named_row
 from commands.execution.disruption import Disruption
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import in_order
@@ -21,7 +20,7 @@ from commands.gpu.owner_release import UNDONE, answer_steps, answered
 from commands.gpu.reclaim import LONGEST_WAIT
 from commands.gpu.reclaim_card import reclaim_card
 from commands.gpu.reclaim_requests import is_owner, request_step, settlement_id, settlement_of
-from commands.gpu.unanswered import running_plans, training_of
+from commands.gpu.unanswered import named_request, running_plans, training_of
 from commands.models import OPEN_REQUEST, DueCommand, ReclaimRequest, ReclaimState
 from commands.training.workload_steps import suspend_steps
 
@@ -43,7 +42,7 @@ class ShowRequest:
 async def show_request(action: ShowRequest, context: CommandContext) -> Answer:
     """Return the request as its card shows it."""
     async with context.store.read() as snapshot:
-        reclaim = await named_row(ReclaimRequest, action.request, snapshot)
+        reclaim = await named_request(action.request, snapshot)
         plan = await freeing_plan(reclaim, snapshot) if reclaim.state is ReclaimState.FREED else None
     return Answer(message=reclaim_card(reclaim, context.now, plan=plan.id if plan else ""))
 
@@ -193,7 +192,7 @@ def _training_named(request: ReclaimRequest, named: str) -> str:
 
 async def _open(unit: Unit, named: str) -> ReclaimRequest:
     """Return the request if it can still be answered: not if it is closed or a plan is settling it."""
-    reclaim = await named_row(ReclaimRequest, named, unit)
+    reclaim = await named_request(named, unit)
     if reclaim.state not in OPEN_REQUEST:
         raise UnusableError(
             sentence(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from alerts.store import Unit
+from alerts.store import StoreSnapshot, Unit
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import counted, headline_of, said_by, sentence, word
 from collectors.gpu_activity import Activity
@@ -32,10 +32,17 @@ class SettleReclaim:
     request: str
 
 
+async def named_request(id: str, stored: StoreSnapshot | Unit) -> ReclaimRequest:
+    """Return the request with this id. Raises UnusableError, with where to look, if there is none."""
+    return await named_row(
+        ReclaimRequest, id, stored, none="There is no request `{name}`. The card of a request shows its id."
+    )
+
+
 async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
     """Plan how to settle a request without an answer. Only a training seen to be still idle is suspended."""
     async with context.store.unit() as unit:
-        reclaim = await named_row(ReclaimRequest, action.request, unit)
+        reclaim = await named_request(action.request, unit)
     if reclaim.for_plan:
         return PlanDraft.nothing(
             sentence(

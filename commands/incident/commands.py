@@ -91,7 +91,12 @@ async def show(action: ShowIncident, context: CommandContext) -> Answer:
     async with context.store.read() as snapshot:
         if (named := await parent_named(action.incident, snapshot)) is not None:
             return await parent_answer(named, action.page, snapshot, context)
-        incident = await named_row(Incident, action.incident, snapshot)
+        incident = await named_row(
+            Incident,
+            action.incident,
+            snapshot,
+            none="There is no incident `{name}`. `incident list --all` shows the latest.",
+        )
         if action.page:
             return await alert_page(incident, action.page, snapshot, context)
         stored = await incident_context(

@@ -11,7 +11,7 @@ from collectors.facts.sentences import Sentence, counted, sentence
 from commands.core.command import Answer, Command, DeniedError
 from commands.core.confirmation import already, namespaces_of
 from commands.core.context import CommandContext
-from commands.core.named_rows import named_row
+from commands.core.named_rows import named_plan
 from commands.core.parameter_types import PLAN
 from commands.core.parameters import flag, option, reason_option
 from commands.core.plan_undo import PlanName, journal_of, stored_plan, undo
@@ -60,7 +60,7 @@ async def exceed(action: ExceedBudget, context: CommandContext) -> Answer:
 
 async def cancel(named: PlanName, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
-        plan = await named_row(Plan, named.plan, unit)
+        plan = await named_plan(named.plan, unit)
         if plan.parts:
             return await _cancel_parts(plan, unit, context)
         was_running = await _cancel(plan, unit, context)

@@ -11,11 +11,10 @@ from collectors.facts.clock import humanize
 from collectors.facts.sentences import sentence
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
-from commands.core.named_rows import named_row
 from commands.core.parameter_types import SILENCE
 from commands.core.parameters import flag
 from commands.silence import making
-from commands.silence.existing import check_expiry, shown_matchers
+from commands.silence.existing import check_expiry, named_silence, shown_matchers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +43,7 @@ async def listing(action: ListSilences, context: CommandContext) -> Answer:
 
 async def expire(action: ExpireSilence, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
-        silence = await named_row(Silence, action.silence, unit)
+        silence = await named_silence(action.silence, unit)
         await check_expiry(silence, unit, context)
         await unit.rows(Silence).put(replace(silence, expired_at=context.now))
     return Answer(

@@ -15,8 +15,16 @@ from commands.core.command import DeniedError, UnknownNameError, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import known_name
 from commands.core.named_incident import check_namespace
+from commands.core.named_rows import named_row
 from commands.core.own_namespaces import are_within, matcher_of
 from commands.core.parent_members import parent_named
+
+
+async def named_silence(id: str, unit: Unit) -> Silence:
+    """Return the silence with this id. Raises UnusableError, with where to look, if there is none."""
+    return await named_row(
+        Silence, id, unit, none="There is no silence `{name}`. `silence list` shows the active ones."
+    )
 
 
 async def check_names(matchers: tuple[Matcher, ...], unit: Unit, context: CommandContext) -> None:

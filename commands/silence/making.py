@@ -16,7 +16,6 @@ from collectors.facts.sentences import Argument, counted, said_by, sentence
 from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.context import CommandContext
 from commands.core.named_incident import check_changeable, incident_named
-from commands.core.named_rows import named_row
 from commands.core.parameter_types import DURATION, INCIDENT_OR_ITS_ALERT, MATCHERS, SILENCE
 from commands.core.parameters import lasting_option, option, reason_option
 from commands.core.parent_members import parent_named
@@ -26,6 +25,7 @@ from commands.silence.existing import (
     check_names,
     check_namespaces,
     extended,
+    named_silence,
     same_silence,
     shown_matchers,
 )
@@ -118,7 +118,7 @@ async def _instead(
     id: str, matchers: tuple[Matcher, ...], starts_at: datetime, unit: Unit, context: CommandContext
 ) -> Silence | None:
     """Return the silence that is changed, if it may stay the one that it is; else expire it, and return None."""
-    old = await named_row(Silence, id, unit)
+    old = await named_silence(id, unit)
     if (refused := context.refusal("silence expire")) is not None:
         raise DeniedError(refused)
     await check_expiry(old, unit, context)

@@ -167,7 +167,7 @@ async def test_a_test_is_offered_only_with_images_and_else_why_not() -> None:
     left = still_cordoned(LEASE, is_tested=True, tests=tests)
     assert [button.line for button in left.buttons] == ["node uncordon gpu-a01"]
     said = plain(left.text).replace("`", "")
-    assert said.endswith(" node accept cannot test it: the settings name no images for its tests.")
+    assert said.endswith(" node accept cannot test it: the settings name no images for the tests.")
     assert node_tests(AcceptancePolicy(), NodeJobDefaults(image="registry.example/tests:1")) == NodeTests()
 
 

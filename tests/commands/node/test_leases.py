@@ -109,7 +109,7 @@ ABOUT = an_open_incident()  # about gpu-a04
             8,
             "True",
             [],
-            "for incident i7, so make sure first that it was repaired",
+            "for incident i7: first make sure that the fault has been repaired",
             id="for an incident that is over",
         ),
         pytest.param(

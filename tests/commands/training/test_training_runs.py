@@ -115,7 +115,7 @@ async def test_show_says_how_long_its_like_took_and_what_its_own_run_used(yard: 
         await unit.rows(TrainingRun).put(own)
     yard.cluster.trainings = lambda: (over,)  # type: ignore[method-assign]
     said = await yard.say("training show detr-5", ANA)
-    assert "4 earlier runs of its like: half took at most 2 h 30 min, 95 % at most 3 h" in said
+    assert "4 earlier runs like this one: median 2 h 30 min, 95th percentile 3 h" in said
     assert "40 GiB at most" in said
     answer = await yard.answer("training show detr-5 --json", ANA)
     assert answer is not None
@@ -127,7 +127,7 @@ async def test_show_says_how_long_its_like_took_and_what_its_own_run_used(yard: 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        pytest.param("", "3 earlier runs of its like", id="by its name"),
+        pytest.param("", "3 earlier runs like this one", id="by its name"),
         pytest.param(
             "--max-duration 2h", "`--max-duration` would have ended some of them", id="it may take less"
         ),

@@ -87,4 +87,4 @@ async def test_a_thread_that_says_it_is_suspended_says_when_it_is_resumed(
     await watcher.check()
     async with store.read() as snapshot:
         replies = [plain(one.text) for one in await snapshot.rows(ThreadReply).find()]
-    assert [one.endswith("detr is resumed.") for one in replies] == [True] * is_replied, replies
+    assert [one.endswith("detr has been resumed.") for one in replies] == [True] * is_replied, replies

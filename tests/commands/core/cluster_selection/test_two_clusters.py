@@ -127,10 +127,10 @@ async def test_a_line_in_an_incidents_thread_is_for_its_cluster(two: Two) -> Non
     ("line", "offered"),
     [
         ("node cordon gpu-a01 --reason hot please", "node cordon gpu-a01 --reason hot --cluster prod-b"),
-        ("node show gpu-a0", "node show gpu-a01 --cluster prod-b"),
+        ("node show gup-a01", "node show gpu-a01 --cluster prod-b"),
         ("please replace gpu-a01", "node drain gpu-a01 --cluster prod-b"),
         ("please replace gpu-a01 --cluster prod-a", "node drain gpu-a01 --cluster prod-a"),
-        ("node show gpu-a0 --cluster prod-a", "node show gpu-a01 --cluster prod-a"),
+        ("node show gup-a01 --cluster prod-a", "node show gpu-a01 --cluster prod-a"),
     ],
 )
 async def test_what_is_offered_about_an_incident_is_for_its_cluster(
