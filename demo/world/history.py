@@ -16,7 +16,8 @@ from demo.world.kube.cache import ObjectCache
 from demo.world.scrape_config import series_labels, target_labels
 from demo.world.state import Phase, State
 
-PACE = timedelta(seconds=60)  # between two samples of a series
+PACE = timedelta(seconds=60)  # of the simulation
+SAMPLED_EVERY = 2  # so many steps: two minutes are within Prometheus' lookback, and the demo starts sooner
 # The last samples are closer: rules of the demo have windows of a minute or less, and see nothing in such a gap.
 CLOSE_PACE = timedelta(seconds=15)
 CLOSE_FOR = timedelta(minutes=3)
@@ -71,8 +72,7 @@ RECORDED = frozenset(
         "training_checkpoint_timestamp_seconds",
     }
 )
-# kube-state-metrics: every fourth sample suffices, within Prometheus' lookback of five minutes.
-OBJECTS_EVERY = 4
+OBJECTS_EVERY = 4  # so many steps: of kube-state-metrics fewer suffice, within Prometheus' lookback of five minutes
 HONOR_LABELS = frozenset({"kube-state-metrics", "kubelet"})
 YIELD_EVERY = 5  # samples between yields to the event loop
 
@@ -150,7 +150,8 @@ async def simulate_history(
             samples = Samples(opened, list(world.cache.all("Service")), addresses)
         for index, at in enumerate(_moments(start, end)):
             world.move(at - state.now, at)
-            if samples is not None:
+            is_sampled = index % SAMPLED_EVERY == 0 or at > end - CLOSE_FOR
+            if samples is not None and is_sampled:
                 samples.take(world.exporters, at, with_objects=index % OBJECTS_EVERY == 0)
             if index % YIELD_EVERY == 0:
                 await asyncio.sleep(0)

@@ -13,7 +13,7 @@ from commands.core.command import AnyCommand
 from commands.core.matching.answers import AnswerWords
 from commands.core.matching.examples import Examples
 from commands.core.matching.phrases import AbsentVerb, CommandPhrase, Question, ToolWords
-from commands.core.matching.tokens import SHOWING, LineToken, is_same_word, stem_of, tokens_of, words_only
+from commands.core.matching.tokens import SHOWING, LineToken, singular, stem_of, tokens_of, words_only
 from commands.core.parameter_types import NameKind, NameType, kinds_of
 
 _SHORT = 3  # letters of a word that alone says little
@@ -60,12 +60,13 @@ class Lexicon:
         self.nouns = frozenset({one.noun for one in catalogue} | set(nouns))
         self._flags = flags
         self._verbs = verbs
-        self._nouns = [
-            (tuple(token.key for token in words_only(tokens_of([word]))), own)
-            for own, others in {**nouns, **_COMMON}.items()
-            for word in others
-        ]
-        self._nouns.sort(key=lambda entry: -len(entry[0]))
+        self._nouns: defaultdict[str, list[tuple[list[str], str]]] = defaultdict(list)  # by their first word
+        for own, others in {**nouns, **_COMMON}.items():
+            for word in others:
+                words = [singular(token.key) for token in words_only(tokens_of([word]))]
+                self._nouns[words[0]].append((words, own))
+        for found in self._nouns.values():
+            found.sort(key=lambda entry: -len(entry[0]))
         by_verb: defaultdict[str, list[AnyCommand]] = defaultdict(list)
         for command in catalogue:
             by_verb[command.verb].append(command)
@@ -130,12 +131,9 @@ class Lexicon:
         left: list[LineToken] = []
         at = 0
         while at < len(tokens):
-            for words, noun in self._nouns:
-                there = tokens[at : at + len(words)]
-                if len(there) == len(words) and all(
-                    is_same_word(token.key, word) for token, word in zip(there, words, strict=True)
-                ):
-                    left.append(LineToken(noun, there[0].text))
+            for words, noun in self._nouns.get(singular(tokens[at].key), ()):
+                if [singular(token.key) for token in tokens[at : at + len(words)]] == words:
+                    left.append(LineToken(noun, tokens[at].text))
                     at += len(words)
                     break
             else:

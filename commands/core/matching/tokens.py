@@ -56,6 +56,10 @@ _CHINESE_FILLERS = (
     *("看一下", "有没有", "所有", "还有", "帮我", "一下", "看看", "给我", "现在", "目前", "一个", "这个"),
     *"请帮我的了吗呢吧呀啊嘛们把到是在看给想要有和上里都个成号只就先也",
 )
+_FILLERS_BY_SIGN = {
+    sign: tuple(one for one in _CHINESE_FILLERS if one.startswith(sign))
+    for sign in {one[0] for one in _CHINESE_FILLERS}
+}
 _STEM = 4  # letters of a word that has an ending
 _IRREGULAR = {
     **dict.fromkeys(("broke", "broken"), "break"),
@@ -116,7 +120,7 @@ def words_only(tokens: Sequence[LineToken]) -> list[LineToken]:
     left: list[LineToken] = []
     at = 0
     while at < len(tokens):
-        length = _chinese_at(tokens, at, _CHINESE_FILLERS)
+        length = _filler_at(tokens, at)
         if length:
             at += length
         elif tokens[at].key in _FILLERS:
@@ -127,8 +131,9 @@ def words_only(tokens: Sequence[LineToken]) -> list[LineToken]:
     return left
 
 
-def _chinese_at(tokens: Sequence[LineToken], at: int, phrases: Iterable[str]) -> int:
-    for phrase in phrases:
+def _filler_at(tokens: Sequence[LineToken], at: int) -> int:
+    """Return how many tokens the Chinese filler that begins here has; 0 if none does."""
+    for phrase in _FILLERS_BY_SIGN.get(tokens[at].key, ()):
         if [token.key for token in tokens[at : at + len(phrase)]] == list(phrase):
             return len(phrase)
     return 0
@@ -136,7 +141,7 @@ def _chinese_at(tokens: Sequence[LineToken], at: int, phrases: Iterable[str]) ->
 
 def is_same_word(one: str, other: str) -> bool:
     """Return whether the words are the same, but for a plural's `s`."""
-    return one == other or _singular(one) == _singular(other)
+    return singular(one) == singular(other)
 
 
 def is_form_of(word: str, own: str) -> bool:
@@ -147,13 +152,13 @@ def is_form_of(word: str, own: str) -> bool:
 
 
 def _has_tense(word: str) -> bool:
-    return stem_of(word) != _singular(word).removesuffix("e")
+    return stem_of(word) != singular(word).removesuffix("e")
 
 
 @lru_cache(maxsize=8192)
 def stem_of(word: str) -> str:
     """Return the word without its plural and its tense: `stopped`, `stops` and `stopping` are `stop`."""
-    word = _singular(word)
+    word = singular(word)
     word = _IRREGULAR.get(word, word)
     if not word.isascii() or not word.isalpha() or len(word) < _STEM:
         return word
@@ -165,5 +170,6 @@ def stem_of(word: str) -> str:
     return word.removesuffix("e") if len(word) >= _STEM else word
 
 
-def _singular(word: str) -> str:
+def singular(word: str) -> str:
+    """Return a word without the `s` of a plural."""
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
