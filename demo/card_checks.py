@@ -141,7 +141,7 @@ def _weak_headlines(message: Shown, moments: Sequence[Moment]) -> Iterator[str]:
         if version.severity < min(worst, 3):
             yield f"{_named(message, version)} has the mark of a milder severity than an alert that stands"
             continue
-        graver = [one for one, gravity in known[-1].items() if gravity >= worst]
+        graver = [one for said in reversed(known) for one, gravity in said.items() if gravity >= worst]
         milder = [one for one, gravity in known[-1].items() if gravity < worst]
         if milder and _likeness(version.title, milder) > _likeness(version.title, graver):
             yield f"{_named(message, version)} says less than `{graver[0]}`, which stands"
