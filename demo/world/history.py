@@ -72,7 +72,9 @@ RECORDED = frozenset(
         "training_checkpoint_timestamp_seconds",
     }
 )
-OBJECTS_EVERY = 4  # so many steps: of kube-state-metrics fewer suffice, within Prometheus' lookback of five minutes
+OBJECTS_EVERY = (
+    4  # so many steps: of kube-state-metrics fewer suffice, within Prometheus' lookback of five minutes
+)
 HONOR_LABELS = frozenset({"kube-state-metrics", "kubelet"})
 YIELD_EVERY = 5  # samples between yields to the event loop
 

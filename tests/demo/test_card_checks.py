@@ -95,7 +95,11 @@ def test_a_headline_that_says_less_than_what_stands_is_found() -> None:
 
 def test_a_headline_of_what_ended_just_after_it_was_shown_is_right() -> None:
     """It was as grave as what stands on, and ended while a milder alert in nearly the same words stood."""
-    failing, slow, milder = "DNS fails for 4.7 % of requests", "DNS is too slow", "DNS fails for 4.1 % of requests"
+    failing, slow, milder = (
+        "DNS fails for 4.7 % of requests",
+        "DNS is too slow",
+        "DNS fails for 4.1 % of requests",
+    )
     both = moments(said={failing: 3, slow: 3, milder: 2}, i1="gpu-a01")
     ended = moments(said={slow: 3, milder: 2}, i1="gpu-a01")
     shown = [card((10, f"*🔴 {failing}*"), (18, f"*🔴 {slow}*"))]
