@@ -35,3 +35,18 @@ def test_a_clone_in_a_temporary_folder_is_measured(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-3000:]
     found = json.loads(ran.stderr[ran.stderr.index("{") :])
     assert {one["of"].partition("::")[0] for one in found["slowest"]} == {TEST}
+
+
+def test_a_run_that_ends_before_its_tests_is_said_to_have_none() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.times", "--", "false"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (
+        1,
+        "Error: no test has run: what failed before is printed above\n",
+    )

@@ -52,6 +52,8 @@ def main(command: tuple[str, ...], record: bool) -> None:
         )
         while run.poll() is None:
             machine.look()
+        if not rows.exists():
+            raise click.ClickException("no test has run: what failed before is printed above")
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         result = {
             "at": f"{SystemClock().now():%Y-%m-%dT%H:%M:%SZ}",
