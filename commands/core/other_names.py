@@ -11,9 +11,16 @@ def without_others(typed: str, names: Iterable[str]) -> list[str]:
 
     `gpu-77` is not `gpu-07`: it is another machine, or one that is gone. `gpu-7` may well be.
     """
-    return [name for name in names if not _differs_in_numbers_only(typed.lower(), name.lower())]
+    letters, numbers = _parts(typed)
+
+    def is_other(name: str) -> bool:
+        around, others = _parts(name)
+        return around == letters and others != numbers
+
+    return [name for name in names if not is_other(name)]
 
 
-def _differs_in_numbers_only(typed: str, name: str) -> bool:
-    numbers = [[int(one) for one in _NUMBER.findall(of)] for of in (typed, name)]
-    return numbers[0] != numbers[1] and _NUMBER.sub("0", typed) == _NUMBER.sub("0", name)
+def _parts(name: str) -> tuple[list[str], list[int]]:
+    """Return what stands around the numbers of a name, and these."""
+    bare = name.lower()
+    return _NUMBER.split(bare), [int(one) for one in _NUMBER.findall(bare)]

@@ -1,12 +1,12 @@
 """Jobs that run within a test, on a store that they listen to."""
 
-import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Protocol
 
 from alerts.store import Changed
 from bot.store.sql_store import SqlStore
+from demo.side_tasks import beside
 from tests.support.memory_store import MemoryStore
 
 
@@ -21,13 +21,8 @@ class Job(Protocol):
 @asynccontextmanager
 async def running(store: MemoryStore | SqlStore, *jobs: Job) -> AsyncIterator[None]:
     """Run the jobs while the block lasts."""
-    stops = [store.listen(job.wake) for job in jobs]
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(job.run()) for job in jobs]
-            yield
-            for task in tasks:
-                task.cancel()
-    finally:
-        for stop in stops:
-            stop()
+    async with AsyncExitStack() as stack:
+        for job in jobs:
+            stack.callback(store.listen(job.wake))
+            await stack.enter_async_context(beside(job.run()))
+        yield

@@ -115,11 +115,11 @@ class KnownNames:
         ]
         matcher = difflib.SequenceMatcher(b=word.lower())
         scored = []
-        for name in without_others(word, known):
+        for name in known:
             matcher.set_seq1(name.lower())
             if matcher.quick_ratio() >= least and (ratio := matcher.ratio()) >= least:
                 scored.append((-ratio, name))
-        return [name for _, name in sorted(scored)[:MAX_NEAR]]
+        return without_others(word, (name for _, name in sorted(scored)))[:MAX_NEAR]
 
     def _like(self, kind: NameKind, word: str) -> list[str]:
         """Return the names of a kind that begin like the word and are about as long; none if these are too many."""
